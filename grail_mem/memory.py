@@ -1,0 +1,519 @@
+"""Memory: one opened store and its verbs.
+
+Every verb parses nothing and decides nothing itself: it calls one function of a lower layer. No part holds a Memory.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from grail_mem.errors import GrailError, InputError, NotFoundError, StoreError
+from grail_mem.model.filter import Texts, Time, make_filter, make_page
+from grail_mem.model.observation import Observation
+from grail_mem.model.ulid import is_id
+from grail_mem.query import compaction, lists
+from grail_mem.query.compaction import Compacted
+from grail_mem.query.lists import Listed
+from grail_mem.query.sql import SqlSession
+from grail_mem.query.view import View
+from grail_mem.recall import exact
+from grail_mem.recall.result import Recall
+from grail_mem.settings import Settings, read_settings
+from grail_mem.store.layout import Layout
+from grail_mem.write import change
+from grail_mem.write.add import Written, add
+from grail_mem.write.change import Changed
+from grail_mem.write.check import Checked, check
+from grail_mem.write.init import make_store
+from grail_mem.write.sync import Synced, sync
+from grail_mem.write.validate import Draft, read_draft
+
+if TYPE_CHECKING:  # heavy packages that only their own verbs load
+    import networkx as nx
+    import pyarrow as pa
+
+MODES = ("recall",)
+
+
+class Memory:
+    """One opened store. Safe to use from several threads; every process opens its own.
+
+    Args:
+        path: The store's root. An empty or missing folder becomes a store on the first write.
+        actor: Who stands in the ledger for what this object writes; None takes it from the settings.
+
+    Raises:
+        InputError: The path is a file, or `grail.yaml` cannot be used.
+
+    Example:
+        >>> import tempfile
+        >>> with Memory(tempfile.mkdtemp()) as memory:
+        ...     added = memory.add_observation(title="Acme picked Postgres", content="After the review.", tags=["decision"])
+        ...     [o.title for o in memory.recall(tags=["decision"]).observations]
+        ['Acme picked Postgres']
+    """
+
+    def __init__(self, path: str | Path, *, actor: str | None = None) -> None:
+        root = Path(path).expanduser().resolve()
+        if root.exists() and not root.is_dir():
+            raise InputError(f"{path} is a file, not a folder.", hint="Name the folder that holds the store.")
+        self._layout = Layout(root)
+        self._settings = read_settings(self._layout.settings)
+        self._actor = actor or self._settings.actor
+        self._lock = threading.RLock()
+        self._view = View(self._layout, self._settings)
+        self._sql: SqlSession | None = None
+        self._compacting: threading.Thread | None = None
+        self._closed = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Memory({str(self._layout.root)!r})"
+
+    @property
+    def root(self) -> Path:
+        """The store's root, absolute."""
+        return self._layout.root
+
+    @property
+    def settings(self) -> Settings:
+        """The settings the store was opened with."""
+        return self._settings
+
+    def close(self) -> None:
+        """Wait for a compaction under way and let go of every file; the object cannot be used afterwards."""
+        thread = self._compacting
+        if thread is not None:
+            thread.join()
+        with self._lock:
+            self._closed = True
+            self._view.close()
+            if self._sql is not None:
+                self._sql.close()
+            self._sql = None
+
+    def _open(self) -> View:
+        if self._closed:
+            raise StoreError("This memory was closed.", hint="Open it anew with Memory(path).")
+        return self._view
+
+    # -- write -------------------------------------------------------------------------------------------------------
+
+    def add_observation(
+        self,
+        *,
+        content: str,
+        title: str | None = None,
+        category: str | None = None,
+        tags: Texts | None = None,
+        entities: Sequence[Any] | None = None,
+        relationships: Sequence[Any] | None = None,
+        observed_at: Time | None = None,
+        confidence: float | None = None,
+        source: str | None = None,
+        related_to: Sequence[str] | None = None,
+        kind: str | None = None,
+        attribute: str | None = None,
+        status: str | None = None,
+        valid_from: Time | None = None,
+        valid_until: Time | None = None,
+        expires_at: Time | None = None,
+        review_at: Time | None = None,
+        supersedes: str | None = None,
+        scope: str | None = None,
+        source_kind: str | None = None,
+        slug: str | None = None,
+        actor: str | None = None,
+    ) -> Written:
+        """Store one observation; it is durable and every process sees it when this returns.
+
+        Args:
+            content: The statement, markdown.
+            title: One line; the content's first line when left out.
+            category: Folder path under `memories/`; the setting `default_category` when left out.
+            tags: Words to find it by.
+            entities: What it mentions: names, or mappings with `name` and, optionally, `type`, `description`, `aliases`.
+            relationships: What it states between entities: mappings with `source`, `target`, `relationship_type`.
+            observed_at: When it was seen; now when left out. Instant, date, or relative such as `2d`.
+            confidence: 0 to 1; 1 when left out.
+            source: Where it comes from, in words.
+            related_to: Ids of other observations.
+            kind: `semantic` (default), `episodic`, `procedural`, `prospective`, `summary`.
+            attribute: The current fact it states, such as `acme/primary-database`.
+            status: `confirmed` (default), `provisional`, `superseded`, `archived`.
+            valid_from: From when it holds.
+            valid_until: Until when it holds, exclusive.
+            expires_at: After which it is no longer valid.
+            review_at: When somebody should look at it again.
+            supersedes: Id of the observation it replaces.
+            scope: Whose memory it is.
+            source_kind: `user_statement`, `system`, `tool_result`, `session_summary`, `agent_inference`.
+            slug: Words for the file name instead of the title.
+            actor: Who does it, for the ledger.
+
+        Returns:
+            Id, path and warnings; `created` is False when the same observation was there already.
+
+        Raises:
+            InputError: One or more values cannot be used; `problems` lists every reason.
+            StoreError: The disk did not take it; nothing was stored.
+        """
+        draft = Draft(
+            content, title, category, tags, entities, relationships, observed_at, confidence, source, related_to, kind,
+            attribute, status, valid_from, valid_until, expires_at, review_at, supersedes, scope, source_kind, slug,
+        )  # fmt: skip
+        return self._add([draft], actor)[0]
+
+    def add_observations(self, drafts: Iterable[Mapping[str, Any]], *, actor: str | None = None) -> list[Written]:
+        """Store many observations at the cost of few; all of them or none.
+
+        Args:
+            drafts: Mappings with the arguments of `add_observation`.
+            actor: Who does it, for the ledger.
+
+        Returns:
+            One result a draft, in order.
+
+        Raises:
+            InputError: One or more drafts cannot be used; `problems` lists every reason of every draft.
+            StoreError: The disk did not take it; nothing was stored.
+        """
+        made: list[Draft] = []
+        problems: list[str] = []
+        for number, values in enumerate(drafts, start=1):
+            try:
+                made.append(read_draft(values))
+            except InputError as error:
+                problems += [f"draft {number}: {text}" for text in error.problems]
+        if problems:
+            raise InputError("Nothing was stored. " + " ".join(problems), problems=problems)
+        return self._add(made, actor)
+
+    def _add(self, drafts: Sequence[Draft], actor: str | None) -> list[Written]:
+        with self._lock:
+            results = add(self._open(), drafts, actor=actor or self._actor)
+        self._compact_if_due()
+        return results
+
+    def update(
+        self,
+        id: str,  # noqa: A002  the word of the design; a local name only
+        *,
+        append: str | None = None,
+        reason: str = "",
+        actor: str | None = None,
+        **fields: Any,
+    ) -> Changed:
+        """Change the named fields of an observation and no others; the file's other bytes stay as they are.
+
+        Args:
+            id: The observation.
+            append: Text put behind its content as a paragraph of its own.
+            reason: Why, for the ledger.
+            actor: Who does it, for the ledger.
+            **fields: New values by the names of `add_observation`, without `category` and `slug`; None removes one.
+
+        Raises:
+            NotFoundError: There is no such observation.
+            InputError: A field or value cannot be used; `problems` lists every reason.
+        """
+        with self._lock:
+            return change.update(
+                self._open(), _id(id), fields, append=append, actor=actor or self._actor, reason=reason
+            )
+
+    def move(self, id: str, category: str, *, reason: str = "", actor: str | None = None) -> Changed:  # noqa: A002  as above
+        """Put an observation into another category; its id and everything else stay.
+
+        Raises:
+            NotFoundError: There is no such observation.
+            InputError: The category cannot be used.
+            ConflictError: A file of that name is there already.
+        """
+        with self._lock:
+            return change.move(self._open(), _id(id), category, actor=actor or self._actor, reason=reason)
+
+    def hide(self, id: str, *, reason: str = "", actor: str | None = None) -> Changed:  # noqa: A002  as above
+        """Take an observation out of every answer; the file stays, and `restore` brings it back.
+
+        Raises:
+            NotFoundError: There is no such observation.
+        """
+        with self._lock:
+            return change.hide(self._open(), _id(id), actor=actor or self._actor, reason=reason)
+
+    def restore(self, id: str, *, reason: str = "", actor: str | None = None) -> Changed:  # noqa: A002  as above
+        """Bring a hidden observation back into the answers.
+
+        Raises:
+            NotFoundError: There is no such observation.
+        """
+        with self._lock:
+            return change.restore(self._open(), _id(id), actor=actor or self._actor, reason=reason)
+
+    # -- read --------------------------------------------------------------------------------------------------------
+
+    def recall(
+        self,
+        query: str | None = None,
+        *,
+        mode: str = "recall",
+        since: Time | None = None,
+        before: Time | None = None,
+        category: Texts | None = None,
+        tags: Texts | None = None,
+        tags_all: Texts | None = None,
+        entity_names: Texts | None = None,
+        entity_types: Texts | None = None,
+        relationship_type: Texts | None = None,
+        min_confidence: float | None = None,
+        kind: Texts | None = None,
+        status: Texts | None = None,
+        source_kind: Texts | None = None,
+        text: str | None = None,
+        as_of: Time | None = None,
+        limit: int | None = None,
+        order: str | None = None,
+        cursor: str | None = None,
+    ) -> Recall:
+        """The observations that meet every condition; the filter is exact and holds on everything returned.
+
+        Args:
+            query: A question in words; the mode `recall` asks by conditions alone and takes none.
+            mode: `recall`.
+            since: Observed at or after: instant, date, or relative (`7d`, `2w`, `3mo`, `1y`, `12h`, `2 weeks ago`, `now`).
+            before: Observed before; the same forms.
+            category: Folder with everything below (`work/clients/acme` or `work/clients/acme/**`); `*` is one level. Any of
+                several.
+            tags: Any of these.
+            tags_all: All of these.
+            entity_names: Mentions any of these; upper and lower case, spaces and Unicode form make no difference.
+            entity_types: Mentions an entity of any of these types.
+            relationship_type: States a relationship of any of these types.
+            min_confidence: 0 to 1.
+            kind: Any of these kinds.
+            status: Any of these.
+            source_kind: Any of these.
+            text: Title or content contain it, without regard to case.
+            as_of: Valid at that time: begun, not ended, not expired.
+            limit: At most so many, 1 to 100000; 50 when left out.
+            order: `newest` (default), `oldest`, `recorded` (latest written first), `confidence` (highest first).
+            cursor: Continues an earlier answer with the same filter and order.
+
+        Returns:
+            The answer; `abstention` says why when there is nothing.
+
+        Raises:
+            InputError: A value cannot be used; `problems` lists every reason.
+            IndexUnusableError: A derived file is damaged.
+        """
+        if mode not in MODES:
+            raise InputError(f"There is no mode '{mode}'.", hint=f"The modes are {', '.join(MODES)}.")
+        if query is not None:
+            raise InputError(
+                "The mode 'recall' asks by conditions and takes no query.",
+                hint="Use text= to look for words in the text.",
+            )
+        with self._lock:
+            view = self._open()
+            f = make_filter(
+                now=datetime.now(UTC), zone=self._settings.zone, since=since, before=before, category=category, tags=tags,
+                tags_all=tags_all, entity_names=entity_names, entity_types=entity_types,
+                relationship_type=relationship_type, min_confidence=min_confidence, kind=kind, status=status,
+                source_kind=source_kind, text=text, as_of=as_of,
+            )  # fmt: skip
+            page = make_page(limit=limit, order=order, cursor=cursor, digest=f.digest())
+            return exact.recall(view, f, page)
+
+    def get(self, id: str) -> Observation:  # noqa: A002  the word of the design
+        """One observation, as its file says now.
+
+        Raises:
+            NotFoundError: There is none, or it is hidden.
+        """
+        with self._lock:
+            view = self._open()
+            row = view.locate(_id(id))
+            if row.observation.id in view.hidden:
+                raise NotFoundError(f"There is no observation {id}.", hint="`grail list` shows what is there.")
+            return row.observation
+
+    def list_observations(self, *, limit: int = 50, cursor: str | None = None, **conditions: Any) -> Recall:
+        """All observations, newest first, a page at a time; takes the conditions of `recall`."""
+        return self.recall(limit=limit, cursor=cursor, **conditions)
+
+    def list_categories(self, *, limit: int = 1000, cursor: str | None = None) -> Listed:
+        """Every folder with how many observations are in it and below, in order of path."""
+        return self._list(lists.categories, limit, cursor)
+
+    def list_communities(self, *, limit: int = 50, cursor: str | None = None) -> Listed:
+        """Every community, largest first, with its entities; a folder is a community with everything below it."""
+        return self._list(lists.communities, limit, cursor)
+
+    def list_entities(self, *, limit: int = 50, cursor: str | None = None) -> Listed:
+        """Every entity, most mentioned first."""
+        return self._list(lists.entities, limit, cursor)
+
+    def list_tags(self, *, limit: int = 50, cursor: str | None = None) -> Listed:
+        """Every tag, most used first."""
+        return self._list(lists.tags, limit, cursor)
+
+    def _list(self, lister: Callable[..., Listed], limit: int, cursor: str | None) -> Listed:
+        with self._lock:
+            return lister(self._session(), limit=limit, cursor=cursor)
+
+    def sql(self, text: str, params: Sequence[Any] | Mapping[str, Any] | None = None) -> pa.Table:
+        """The answer to one SELECT over the views observations, entities, mentions, relationships, tags, communities.
+
+        Args:
+            text: One statement that reads; it cannot write, attach, read files or load anything.
+            params: Values for `?` or `$name`.
+
+        Raises:
+            InputError: The text is not one reading statement, or is not accepted.
+        """
+        with self._lock:
+            return self._session().ask(text, params)
+
+    def _session(self) -> SqlSession:
+        view = self._open()
+        view.refresh()
+        if self._sql is None or not self._sql.is_current(view):
+            if self._sql is not None:
+                self._sql.close()
+            self._sql = SqlSession(view)
+        return self._sql
+
+    def graph(self) -> nx.MultiDiGraph[str]:
+        """Entities and the relationships between them, as a networkx graph.
+
+        Returns:
+            Nodes are normalised names with `name`, `types` and `n_observations`; edges go from source to target with
+            `relationship_type`, `observation_id`, `weight` and `confidence`.
+        """
+        with self._lock:
+            return lists.graph(self._session())
+
+    # -- keep in order -----------------------------------------------------------------------------------------------
+
+    def init(self) -> list[str]:
+        """Make the folder a store; files that are there already become observations without a byte being changed.
+
+        Returns:
+            Paths that were made, relative to the root.
+        """
+        with self._lock:
+            self._open()
+            made = make_store(self._layout)
+            self._settings = read_settings(self._layout.settings)
+            self._view.close()
+            self._view = View(self._layout, self._settings)
+            return made
+
+    def sync(
+        self, *, stamp: bool | None = None, dry_run: bool = False, progress: Callable[[int], None] | None = None
+    ) -> Synced:
+        """Look at every file and record what people, git and other tools did.
+
+        Args:
+            stamp: Write id and times into files without an id; None does as the setting `stamp` says.
+            dry_run: Only report.
+            progress: Called with the number of files looked at so far.
+        """
+        with self._lock:
+            done = sync(self._open(), actor=self._actor, stamp=stamp, dry_run=dry_run, progress=progress)
+        self._compact_if_due()
+        return done
+
+    def compact(self) -> Compacted:
+        """Take everything that changed since the snapshot into a new one, after a sync that changes no file."""
+        with self._lock:
+            sync(self._open(), actor=self._actor, stamp=False)
+            return compaction.compact(self._view)
+
+    def rebuild(self, *, progress: Callable[[int], None] | None = None) -> Compacted:
+        """Make everything derived anew from files and ledger; every answer is as before.
+
+        Args:
+            progress: Called with the number of files read so far.
+        """
+        with self._lock:
+            self._open()
+            done = compaction.rebuild(self._layout, self._settings, progress=progress)
+            self._view.close()
+            self._view = View(self._layout, self._settings)
+            return done
+
+    def check(self, *, progress: Callable[[int], None] | None = None) -> Checked:
+        """Everything wrong with files, ledger and snapshot, each with place and remedy; changes nothing.
+
+        Args:
+            progress: Called with the number of files looked at so far.
+        """
+        with self._lock:
+            return check(self._open(), progress=progress)
+
+    def _compact_if_due(self) -> None:
+        """Start a compaction beside the caller's work when so much changed that reading it costs more."""
+        with self._lock:
+            due = compaction.is_due(self._view) and (self._compacting is None or not self._compacting.is_alive())
+            if not due:
+                return
+            self._compacting = threading.Thread(target=self._compact_beside, name="grail-compaction")
+            self._compacting.start()
+
+    def _compact_beside(self) -> None:
+        view = View(self._layout, self._settings)
+        try:
+            sync(view, actor=self._actor, stamp=False)
+            compaction.compact_if_free(view)
+        except (GrailError, OSError):
+            _log().exception("The compaction beside a write did not finish; it is tried again after later writes.")
+        finally:
+            view.close()
+
+
+def _log() -> Any:
+    import logging
+
+    return logging.getLogger("grail_mem")
+
+
+def _id(text: str) -> str:
+    """An id as callers may write it, or a refusal that says what an id is."""
+    if isinstance(text, str) and is_id(text.strip().upper()):
+        return text.strip().upper()
+    raise NotFoundError(f"There is no observation {text!r}.", hint="An id has 26 characters; `grail list` shows them.")
+
+
+def open_root(path: str | Path | None) -> Path:
+    """The root a command means: the path given, `$GRAIL_ROOT`, or the nearest folder upward with a `grail.yaml`.
+
+    Raises:
+        NotFoundError: None of them is there.
+    """
+    if path is not None:
+        return Path(path)
+    if named := os.environ.get("GRAIL_ROOT"):
+        return Path(named)
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        if Layout(folder).settings.is_file():
+            return folder
+    raise NotFoundError(
+        "No store was named, $GRAIL_ROOT is not set, and no folder from here upward holds a grail.yaml.",
+        hint="Name one (`grail VERB DIR`), or make one with `grail init DIR`.",
+    )

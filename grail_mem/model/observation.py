@@ -1,0 +1,151 @@
+"""The observation and its parts: one statement, one file.
+
+Knows nothing of how a file is read or written.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from hashlib import blake2b
+from typing import Any, Final
+
+from grail_mem.model.category import category_key
+from grail_mem.model.names import entity_key, tag_key
+from grail_mem.model.times import format_time
+
+KINDS: Final = ("semantic", "episodic", "procedural", "prospective", "summary")
+STATUSES: Final = ("provisional", "confirmed", "superseded", "archived")
+SOURCE_KINDS: Final = ("user_statement", "system", "tool_result", "session_summary", "agent_inference")
+
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """Something that observations mention; entities are the same when their normalised names are."""
+
+    name: str
+    type: str = ""
+    description: str = ""
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """The normalised name, by which entities are compared."""
+        return entity_key(self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Relationship:
+    """A typed, directed statement between two entities."""
+
+    source: str
+    target: str
+    relationship_type: str
+    description: str = ""
+    weight: float | None = None
+    confidence: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A quote, where it stands, and its digest."""
+
+    quote: str
+    source: str = ""
+    span: tuple[int, int] | None = None
+    sha256: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One statement with everything known about it; times are UTC.
+
+    Attributes:
+        id: ULID, 26 characters.
+        title: One line; for a file without a title, its first heading, first line or file name.
+        content: The markdown body.
+        category: Folder path under `memories/`, `/` between levels; empty for a file directly in `memories/`.
+        path: File path relative to the root, `/` between levels.
+        observed_at: When it was seen.
+        recorded_at: When it was written.
+        confidence: 0 to 1; 1 when the file does not say.
+        extra: Frontmatter keys that grail_mem does not know, as found.
+        sha256: Digest of the file's bytes.
+    """
+
+    id: str
+    title: str
+    content: str
+    category: str
+    observed_at: datetime
+    recorded_at: datetime
+    path: str = ""
+    tags: tuple[str, ...] = ()
+    entities: tuple[Entity, ...] = ()
+    relationships: tuple[Relationship, ...] = ()
+    confidence: float = 1.0
+    kind: str = "semantic"
+    status: str = "confirmed"
+    source: str | None = None
+    source_kind: str | None = None
+    attribute: str | None = None
+    scope: str | None = None
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+    expires_at: datetime | None = None
+    review_at: datetime | None = None
+    supersedes: str | None = None
+    evidence: tuple[Evidence, ...] = ()
+    related_to: tuple[str, ...] = ()
+    extra: dict[str, Any] = field(default_factory=dict)
+    sha256: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The observation as plain JSON values; times as `2026-06-02T14:23:00Z`, absent values left out."""
+        return {
+            name: _plain(value)
+            for name in self.__slots__
+            if (value := getattr(self, name)) not in (None, (), {}) or name in _ALWAYS
+        }
+
+
+_ALWAYS: Final = frozenset({"id", "title", "content", "category", "tags", "entities", "relationships", "path"})
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, datetime):
+        return format_time(value)
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, Entity | Relationship | Evidence):
+        return {k: _plain(v) for k, v in asdict(value).items() if v not in (None, "", ())}
+    return value
+
+
+def fingerprint(observation: Observation) -> int:
+    """A 64-bit digest of what an observation says, equal for equal statements whatever their id and file.
+
+    A time that was not given by the writer (`observed_at` equal to `recorded_at`) is left out, so that a repeated call
+    without a time is the same statement.
+    """
+    said = (
+        category_key(observation.category),
+        observation.title,
+        observation.content,
+        sorted(map(tag_key, observation.tags)),
+        sorted((entity.key, entity_key(entity.type)) for entity in observation.entities),
+        sorted(
+            (entity_key(r.source), entity_key(r.target), entity_key(r.relationship_type))
+            for r in observation.relationships
+        ),
+        None if observation.observed_at == observation.recorded_at else format_time(observation.observed_at),
+        observation.kind,
+        observation.attribute,
+        observation.source,
+        observation.scope,
+    )
+    digest = blake2b(json.dumps(said, ensure_ascii=True, separators=(",", ":")).encode(), digest_size=8)
+    return int.from_bytes(digest.digest(), "big")

@@ -1,0 +1,183 @@
+"""Compaction: write what the view says as a new snapshot. Files change, rows do not.
+
+Anybody may compact at any time while others read and write; only two compactions exclude each other. Knows nothing of
+who asked for it.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from grail_mem.query.index_file import build_index
+from grail_mem.query.view import View
+from grail_mem.settings import Settings
+from grail_mem.store import snapshot
+from grail_mem.store.files import translated
+from grail_mem.store.layout import Layout
+from grail_mem.store.lock import exclusive, exclusive_if_free
+from grail_mem.store.observation_file import FileRow
+from grail_mem.store.schema import observations_table
+
+if TYPE_CHECKING:  # a tenth of a second; loaded when there is something to write
+    import pyarrow as pa
+
+LOCK = "compact.lock"
+CHUNK = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    """What a compaction did.
+
+    Attributes:
+        snapshot: Name of the snapshot that counts now.
+        n_rows: Observations in it.
+        n_taken: Rows that it took in from files changed since the one before.
+        written: False when there was nothing to take in.
+    """
+
+    snapshot: str
+    n_rows: int
+    n_taken: int
+    written: bool = True
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain JSON values."""
+        return {"snapshot": self.snapshot, "n_rows": self.n_rows, "n_taken": self.n_taken, "written": self.written}
+
+
+def is_due(view: View) -> bool:
+    """Whether so much changed since the snapshot that reading the difference costs more than writing it anew."""
+    settings = view.settings
+    return view.n_loose >= max(settings.compact_after, int(settings.compact_share * view.manifest.n_rows))
+
+
+def compact(view: View, *, force: bool = False) -> Compacted:
+    """Take everything that changed since the snapshot into a new one.
+
+    Args:
+        view: The store; brought up to date first.
+        force: Write a snapshot even when nothing changed.
+    """
+    with translated("write the snapshot"), exclusive(view.layout.local / LOCK):
+        view.refresh()
+        if not force and view.manifest.name and not view.n_loose:
+            return Compacted(view.manifest.name, view.manifest.n_rows, 0, written=False)
+        return _write(view)
+
+
+def compact_if_free(view: View) -> Compacted | None:
+    """Compact when it is due and nobody else does so right now."""
+    with translated("write the snapshot"), exclusive_if_free(view.layout.local / LOCK) as held:
+        if not held:
+            return None
+        view.refresh()
+        return _write(view) if is_due(view) else None
+
+
+def rebuild(layout: Layout, settings: Settings, *, progress: Callable[[int], None] | None = None) -> Compacted:
+    """Throw away everything derived and make it anew from the files and the ledger.
+
+    What was derived stays in place until the new snapshot counts.
+
+    Args:
+        layout: Where the store is.
+        settings: Its settings.
+        progress: Called with the number of files read so far.
+    """
+    with translated("rebuild the snapshot"), exclusive(layout.local / LOCK):
+        view = View(layout, settings, from_files=True)
+        try:
+            view.scan(whole=True, progress=progress)
+            done = _write(view)
+        finally:
+            view.close()
+        for name in snapshot.names(layout):
+            if name != done.snapshot:
+                shutil.rmtree(layout.snapshots / name, ignore_errors=True)
+        return done
+
+
+def _write(view: View) -> Compacted:
+    """Write and publish a snapshot of the view; the compaction lock must be held."""
+    manifest = snapshot.Manifest(
+        name=snapshot.next_name(view.layout),
+        heads=dict(view.ledger.heads),
+        tombstones=dict(view.tombstones),
+        folders=view.folders,
+        problems=dict(view.delta.problems),
+    )
+    table = _rows(view)
+    folder = snapshot.draft_folder(view.layout)
+    snapshot.write_rows(folder, table)
+    build_index(table, folder / snapshot.INDEX, folder / snapshot.PAYLOADS)
+    done = Compacted(manifest.name, table.num_rows, len(view.delta.rows))
+    snapshot.publish(view.layout, folder, replace(manifest, n_rows=table.num_rows))
+    snapshot.remove_old(view.layout)
+    return done
+
+
+def _rows(view: View) -> pa.Table:
+    """Every row that counts, newest first: by time of observation, then id, descending."""
+    import pyarrow as pa
+
+    rows = sorted(view.delta.rows.values(), key=_place, reverse=True)
+    parts = [observations_table(rows[start : start + CHUNK]) for start in range(0, len(rows), CHUNK)]
+    loose = pa.concat_tables(parts) if parts else observations_table(())
+    base = _base_rows(view)
+    return loose.combine_chunks() if base is None else _merged(base, loose)
+
+
+def _place(row: FileRow) -> tuple[Any, str]:
+    return row.observation.observed_at, row.observation.id
+
+
+def _base_rows(view: View) -> pa.Table | None:
+    """The rows of the present snapshot that still count, with the file states seen since."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    reader = view.reader
+    if reader is None:
+        return None
+    table = pq.read_table(view.layout.snapshots / view.manifest.name / snapshot.ROWS)
+    seen = {path: state for path, state in view.delta.states.items() if state is not None}
+    moved = {row.rid: seen[path] for path, row in reader.by_path(seen).items()}
+    if moved:
+        for i, name in enumerate(("size_bytes", "mtime_ns", "ctime_ns")):
+            values = table[name].to_numpy().copy()
+            values[list(moved)] = [state[i] for state in moved.values()]
+            table = table.set_column(table.schema.get_field_index(name), name, pa.array(values))
+    if view.delta.dead:
+        keep = np.ones(table.num_rows, bool)
+        keep[list(view.delta.dead)] = False
+        table = table.filter(pa.array(keep))
+    return table
+
+
+def _merged(base: pa.Table, loose: pa.Table) -> pa.Table:
+    """Two tables that are each newest first as one that is."""
+    import numpy as np
+    import pyarrow as pa
+
+    if not loose.num_rows:
+        return base.combine_chunks()
+    old = -base["observed_at"].cast(pa.int64()).to_numpy()
+    new = -loose["observed_at"].cast(pa.int64()).to_numpy()
+    first, end = np.searchsorted(old, new, "left"), np.searchsorted(old, new, "right")
+    ids, new_ids = base["id"], loose["id"].to_pylist()
+    for i in np.nonzero(end > first)[0]:  # the same instant: ids decide, descending
+        lo, hi = int(first[i]), int(end[i])
+        while lo < hi:
+            middle = (lo + hi) // 2
+            if ids[middle].as_py() > new_ids[i]:
+                lo = middle + 1
+            else:
+                hi = middle
+        first[i] = lo
+    order = np.insert(np.arange(base.num_rows), first, base.num_rows + np.arange(loose.num_rows))
+    return pa.concat_tables([base, loose]).combine_chunks().take(pa.array(order)).combine_chunks()

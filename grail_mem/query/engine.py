@@ -1,0 +1,43 @@
+"""Connections to DuckDB, all in memory, none of which reaches the network or loads extensions.
+
+The one place that imports duckdb at all; its errors are translated here. Knows nothing of tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from grail_mem.errors import IndexUnusableError
+
+if TYPE_CHECKING:  # a tenth of a second, spent when the first question is asked
+    import duckdb
+
+
+def connect(*, threads: int = 1) -> duckdb.DuckDBPyConnection:
+    """A new in-memory connection; one thread is as fast as more for questions that return few rows."""
+    import duckdb
+
+    return duckdb.connect(
+        config={
+            "threads": threads,
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+            "python_enable_replacements": False,
+        }
+    )
+
+
+@contextmanager
+def index_errors(path: object) -> Iterator[None]:
+    """Turn whatever DuckDB says about a damaged file into an `IndexUnusableError`: an error is never an empty answer."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.Error as error:
+        reason = str(error).splitlines()[0]
+        raise IndexUnusableError(
+            f"The index file {path} cannot be used: {reason}.", hint="`grail rebuild` makes it anew from the files."
+        ) from error

@@ -1,0 +1,254 @@
+"""The index file: an immutable DuckDB file made from a snapshot's rows, opened read-only by any number of processes.
+
+Layout, chosen by measurement (docs/concepts/tables.md):
+
+* `obs`: one row an observation, newest first, so that `LIMIT` stops early and the row number is the order. Conditions
+  are on small columns; everything a caller gets is one JSON array in the payload file beside the index, read for
+  returned rows only (`first_byte`, `n_bytes`). Terms (tags, entity names, entity types, relationship types) that many
+  rows have are single bits in the columns `b0`, `b1`, ….
+* `postings`: for every rarer term its rows, with the same small columns, sorted by term, so that one range of it holds
+  all there is to know.
+* `terms`: where a term's rows are: its bit, or its range in `postings`.
+* `files`, `ids`, `paths`, `prints`: from id, path and fingerprint to row, and the state of every file when it was read.
+
+Knows nothing of filters.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from grail_mem.model.category import category_key
+from grail_mem.model.names import entity_key, tag_key
+from grail_mem.query.engine import connect
+from grail_mem.query.match import text_key
+from grail_mem.store.schema import PAYLOAD
+
+if TYPE_CHECKING:  # these cost a quarter of a second; only building needs them
+    import duckdb
+    import numpy as np
+    import pyarrow as pa
+
+VERSION: Final = 1
+HOT_SHARE: Final = 128
+"""A term that at least one row in so many has is a bit; rarer ones are postings. Measured: 64 to 256 make no difference."""
+_BATCH: Final = 100_000
+DIMENSIONS: Final = ("kind", "status", "source_kind")
+TIMES: Final = ("recorded_at", "valid_from", "valid_until", "expires_at")
+
+
+def build_index(table: pa.Table, path: Path, payloads: Path, *, threads: int = 2) -> None:
+    """Write the index file and the payload file of a snapshot.
+
+    Args:
+        table: The snapshot's rows (`store.schema`), newest first: by `observed_at`, then `id`, descending.
+        path: Where to write the index file; must not exist.
+        payloads: Where to write the payload file.
+        threads: How many threads DuckDB may use.
+    """
+    import pyarrow as pa
+
+    categories, n_in_category, cid = _categories(table)
+    terms = _Terms(table)
+    columns, dimensions = _small_columns(table, cid, terms.bits)
+    con = connect(threads=threads)
+    try:
+        con.execute(f"ATTACH '{quoted(path)}' AS x")
+        con.register("rows", table)
+        columns["first_byte"], columns["n_bytes"] = _write_payloads(con, payloads, table.num_rows)
+        small = pa.table(columns)
+        con.register("o", small.append_column("text_key", _text_keys(table)))
+        kinds = ", ".join(f'"{name}" {_sql_type(small[name].type)}' for name in small.column_names)
+        con.execute(f"CREATE TABLE x.obs({kinds}, text_key VARCHAR USING COMPRESSION uncompressed)")
+        con.execute("INSERT INTO x.obs SELECT * FROM o")
+        con.register("p", small.take(pa.array(terms.posting_rids)))
+        con.execute("CREATE TABLE x.postings AS SELECT * FROM p")
+        con.register("t", terms.table())
+        con.execute("CREATE TABLE x.terms AS SELECT * FROM t ORDER BY digest")
+        con.execute(_FILES)
+        meta = {
+            "version": VERSION, "n_rows": table.num_rows, "n_bits": len(terms.bits), "categories": categories,
+            "n_in_category": n_in_category, "dimensions": dimensions, "hot": terms.hot(),
+        }  # fmt: skip
+        con.execute("CREATE TABLE x.meta AS SELECT ?::VARCHAR AS json", [json.dumps(meta)])
+        con.execute("CHECKPOINT x")
+        con.execute("DETACH x")
+    finally:
+        con.close()
+
+
+def quoted(path: Path) -> str:
+    """A path of ours for use between single quotes in SQL, where no parameter is allowed."""
+    return str(path).replace("'", "''")
+
+
+def _write_payloads(con: duckdb.DuckDBPyConnection, path: Path, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Write the JSON array of every row back to back; returns where each begins and how long it is, in bytes."""
+    import numpy as np
+
+    first = np.zeros(n_rows, np.int64)
+    length = np.zeros(n_rows, np.int32)
+    row, position = 0, 0
+    with path.open("wb", buffering=0) as file:
+        for batch in con.sql(f"SELECT {_payload()} AS json FROM rows").to_arrow_reader(_BATCH):
+            array = batch.column(0)
+            _, offsets, data = array.buffers()
+            kind = np.int64 if str(array.type) == "large_string" else np.int32
+            ends = np.frombuffer(offsets, kind, len(array) + 1, array.offset * np.dtype(kind).itemsize).astype(np.int64)
+            file.write(memoryview(data)[ends[0] : ends[-1]])
+            first[row : row + len(array)] = ends[:-1] - ends[0] + position
+            length[row : row + len(array)] = np.diff(ends)
+            row, position = row + len(array), position + int(ends[-1] - ends[0])
+        os.fsync(file.fileno())
+    return first, length
+
+
+_FILES: Final = """
+CREATE TABLE x.files AS
+    SELECT row_number() OVER () - 1 AS rid, id, path, sha256, size_bytes, mtime_ns, ctime_ns, has_id,
+           epoch_us(observed_at) AS observed_us, epoch_us(recorded_at) AS recorded_us, fingerprint FROM rows;
+CREATE TABLE x.ids AS SELECT hash(id) AS digest, rid::INTEGER AS rid FROM x.files ORDER BY digest;
+CREATE TABLE x.paths AS SELECT hash(path) AS digest, rid::INTEGER AS rid FROM x.files ORDER BY digest;
+CREATE TABLE x.prints AS SELECT fingerprint, rid::INTEGER AS rid FROM x.files ORDER BY fingerprint;
+"""
+
+
+def _payload() -> str:
+    times = {"observed_at", *TIMES}
+    return f"json_array({', '.join(f'epoch_us({n})' if n in times else n for n in PAYLOAD)})::VARCHAR"
+
+
+def _sql_type(kind: pa.DataType) -> str:
+    return {"int8": "TINYINT", "int32": "INTEGER", "int64": "BIGINT", "uint64": "UBIGINT", "double": "DOUBLE"}[
+        str(kind)
+    ]
+
+
+def _text_keys(table: pa.Table) -> pa.Array:
+    import pyarrow as pa
+
+    pairs = zip(table["title"].to_pylist(), table["content"].to_pylist(), strict=True)
+    return pa.array([text_key(title, content) for title, content in pairs], pa.string())
+
+
+def _coded(values: Any, key: Callable[[str], Any] | None = None) -> tuple[np.ndarray, list[str]]:
+    """Codes of a column of texts (-1 for null) and the texts by code, in order of their key."""
+    import numpy as np
+    import pyarrow as pa
+
+    array = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+    coded = array.dictionary_encode()
+    texts = coded.dictionary.to_pylist()
+    order = sorted(range(len(texts)), key=lambda i: key(texts[i]) if key else texts[i])
+    code = np.full(len(texts) + 1, -1, np.int32)
+    code[order] = np.arange(len(texts), dtype=np.int32)
+    indices = coded.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
+    return code[indices], [texts[i] for i in order]
+
+
+def _categories(table: pa.Table) -> tuple[list[str], list[int], np.ndarray]:
+    """Categories coded so that a folder and everything below it are one range of codes."""
+    import numpy as np
+
+    cid, categories = _coded(table["category"], lambda text: category_key(text).split("/"))
+    return categories, np.bincount(cid, minlength=len(categories)).tolist(), cid
+
+
+def _small_columns(
+    table: pa.Table, cid: np.ndarray, bits: list[np.ndarray]
+) -> tuple[dict[str, Any], dict[str, list[str]]]:
+    import numpy as np
+    import pyarrow as pa
+
+    columns: dict[str, Any] = {
+        "rid": pa.array(np.arange(table.num_rows, dtype=np.int32)),
+        "us": table["observed_at"].cast(pa.int64()),
+        "cid": pa.array(cid),
+        "confidence": table["confidence"],
+    }
+    dimensions = {}
+    for name in DIMENSIONS:
+        code, dimensions[name] = _coded(table[name])
+        columns[name] = pa.array(code.astype(np.int8))
+    columns |= {name: table[name].cast(pa.int64()) for name in TIMES}
+    columns |= {f"b{i}": pa.array(word) for i, word in enumerate(bits)}
+    return columns, dimensions
+
+
+def term_digest(kind: int, key: str) -> int:
+    """A 64-bit digest of a term, by which it is looked up; texts are compared after that."""
+    return int.from_bytes(blake2b(f"{kind}\0{key}".encode(), digest_size=8).digest(), "big")
+
+
+class _Terms:
+    """All terms of a table: the frequent ones as bits of each row, the others as postings sorted by term and row."""
+
+    def __init__(self, table: pa.Table) -> None:
+        import numpy as np
+
+        n_rows = table.num_rows
+        self.kinds, self.keys, pairs = _term_pairs(table)
+        code, rid = (pairs >> 32).astype(np.int32), (pairs & 0xFFFFFFFF).astype(np.int32)
+        self.n = np.bincount(code, minlength=len(self.keys))
+        first = np.concatenate(([0], np.cumsum(self.n)[:-1])).astype(np.int64)
+        frequent = np.nonzero(self.n >= max(n_rows // HOT_SHARE, 64))[0]
+        self.bit = np.full(len(self.keys), -1, np.int32)
+        self.bits = [np.zeros(n_rows, np.uint64) for _ in range((len(frequent) + 63) // 64)]
+        for number, term in enumerate(frequent):
+            self.bit[term] = number
+            self.bits[number // 64][rid[first[term] : first[term] + self.n[term]]] |= np.uint64(1 << (number % 64))
+        self.posting_rids = rid[self.bit[code] < 0]
+        in_postings = np.where(self.bit < 0, self.n, 0)
+        self.first = np.concatenate(([0], np.cumsum(in_postings)[:-1])).astype(np.int64)
+
+    def table(self) -> pa.Table:
+        import pyarrow as pa
+
+        return pa.table(
+            {
+                "digest": pa.array([term_digest(k, key) for k, key in zip(self.kinds, self.keys, strict=True)], pa.uint64()),
+                "kind": pa.array(self.kinds, pa.int8()), "key": pa.array(self.keys, pa.string()),
+                "n": pa.array(self.n, pa.int32()), "first": pa.array(self.first), "bit": pa.array(self.bit),
+            }
+        )  # fmt: skip
+
+    def hot(self) -> list[list[Any]]:
+        return [
+            [self.kinds[i], self.keys[i], int(self.n[i]), int(self.bit[i])]
+            for i in range(len(self.keys))
+            if self.bit[i] >= 0
+        ]
+
+
+def _term_pairs(table: pa.Table) -> tuple[list[int], list[str], np.ndarray]:
+    """Kind and key of every term, and all (term, row) pairs as `term << 32 | row`, sorted, each once."""
+    import numpy as np
+
+    tags, entities, relationships = (table[name].combine_chunks() for name in ("tags", "entities", "relationships"))
+    sources: tuple[tuple[Any, Any, Callable[[str], str]], ...] = (
+        (tags.values, tags.offsets, tag_key),
+        (entities.values.field("key"), entities.offsets, str),
+        (entities.values.field("type"), entities.offsets, entity_key),
+        (relationships.values.field("relationship_type"), relationships.offsets, entity_key),
+    )
+    kinds: list[int] = []
+    keys: list[str] = []
+    pairs: list[np.ndarray] = []
+    for kind, (values, offsets, key_of) in enumerate(sources):
+        code, texts = _coded(values)
+        known = {key: i for i, key in enumerate(sorted({key_of(text) for text in texts}), start=len(keys))}
+        term = np.array([known[key_of(text)] for text in texts] or [0], np.int64)[code]
+        rid = np.repeat(np.arange(table.num_rows, dtype=np.int64), np.diff(offsets.to_numpy()))
+        pairs.append(((term << 32) | rid)[code >= 0])
+        kinds += [kind] * len(known)
+        keys += known
+    together = np.concatenate(pairs)
+    together.sort()
+    keep = np.ones(len(together), bool)
+    keep[1:] = together[1:] != together[:-1]
+    return kinds, keys, together[keep]

@@ -1,0 +1,116 @@
+"""Lists with paging over everything that counts: categories, communities, entities, tags; and the graph.
+
+Each is one SELECT over the views of `query.sql`. Knows nothing of filters.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from grail_mem.errors import InputError
+from grail_mem.model.names import entity_key
+from grail_mem.query.sql import SqlSession
+
+if TYPE_CHECKING:  # a quarter of a second, for those who ask for a graph
+    import networkx as nx
+
+MAX_LIMIT = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One page of a list.
+
+    Attributes:
+        items: Rows as mappings, in order.
+        total: How many there are over all pages.
+        cursor: Continues the list; None at its end.
+    """
+
+    items: tuple[dict[str, Any], ...]
+    total: int
+    cursor: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The page as plain JSON values."""
+        return {"items": [_plain(item) for item in self.items], "total": self.total, "cursor": self.cursor}
+
+
+def categories(session: SqlSession, *, limit: int, cursor: str | None) -> Listed:
+    """Every folder with how many observations are in it and below (`n_observations`) and in it (`n_directly`)."""
+    text = "SELECT community AS category, level, n_observations, n_directly FROM communities"
+    return _page(session, text, "category", ("category",), limit, cursor)
+
+
+def communities(session: SqlSession, *, limit: int, cursor: str | None) -> Listed:
+    """Every community with the figures of the view, largest first."""
+    text = "SELECT community, level, n_observations, n_directly, n_entities, last_observed_at FROM communities"
+    return _page(session, text, "n_observations DESC, community", ("n_observations", "community"), limit, cursor)
+
+
+def entities(session: SqlSession, *, limit: int, cursor: str | None) -> Listed:
+    """Every entity, most mentioned first."""
+    text = "SELECT key, name, types, n_observations, first_observed_at, last_observed_at FROM entities"
+    return _page(session, text, "n_observations DESC, key", ("n_observations", "key"), limit, cursor)
+
+
+def tags(session: SqlSession, *, limit: int, cursor: str | None) -> Listed:
+    """Every tag, most used first."""
+    text = "SELECT tag, count(DISTINCT observation_id) AS n_observations FROM tags GROUP BY tag"
+    return _page(session, text, "n_observations DESC, tag", ("n_observations", "tag"), limit, cursor)
+
+
+def _page(session: SqlSession, text: str, order: str, place: tuple[str, ...], limit: int, cursor: str | None) -> Listed:
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MAX_LIMIT:
+        raise InputError(f"limit must be a whole number from 1 to {MAX_LIMIT}, not {limit!r}.")
+    after = _read(cursor, place) if cursor is not None else None
+    where, values = "", []
+    if after is not None and len(place) == 1:
+        where, values = f"WHERE {place[0]} > ?", after
+    elif after is not None:
+        where, values = f"WHERE {place[0]} < ? OR ({place[0]} = ? AND {place[1]} > ?)", [after[0], *after]
+    rows = session.ask(f"SELECT * FROM ({text}) {where} ORDER BY {order} LIMIT {limit + 1:d}", values).to_pylist()
+    total = session.ask(f"SELECT count(*) AS n FROM ({text})").column("n")[0].as_py()
+    more, rows = len(rows) > limit, rows[:limit]
+    return Listed(tuple(rows), total, _write(rows[-1], place) if more else None)
+
+
+def _write(row: dict[str, Any], place: tuple[str, ...]) -> str:
+    return base64.urlsafe_b64encode(json.dumps([place, [row[name] for name in place]]).encode()).decode()
+
+
+def _read(cursor: str, place: tuple[str, ...]) -> list[Any]:
+    try:
+        made_for, values = json.loads(base64.urlsafe_b64decode(cursor))
+        if made_for == list(place) and len(values) == len(place):
+            return list(values)
+    except (ValueError, TypeError):
+        pass
+    raise InputError("cursor is not one that an earlier page of this list gave.")
+
+
+def _plain(row: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: value.isoformat().replace("+00:00", "Z") if hasattr(value, "isoformat") else value
+        for name, value in row.items()
+    }
+
+
+def graph(session: SqlSession) -> nx.MultiDiGraph[str]:
+    """Entities and their relationships as a networkx graph; see `Memory.graph`."""
+    import networkx as nx
+
+    made: nx.MultiDiGraph[str] = nx.MultiDiGraph()
+    for row in session.ask("SELECT key, name, types, n_observations FROM entities ORDER BY key").to_pylist():
+        made.add_node(row["key"], name=row["name"], types=row["types"] or [], n_observations=row["n_observations"])
+    text = """SELECT source, target, relationship_type, observation_id, weight, confidence FROM relationships
+              ORDER BY observation_id, source, target, relationship_type"""
+    for row in session.ask(text).to_pylist():
+        made.add_edge(
+            entity_key(row["source"]), entity_key(row["target"]), relationship_type=row["relationship_type"],
+            observation_id=row["observation_id"], weight=row["weight"], confidence=row["confidence"],
+        )  # fmt: skip
+    return made

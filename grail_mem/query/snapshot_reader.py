@@ -1,0 +1,244 @@
+"""An opened snapshot: its rows by filter, by id, by path and by folder.
+
+Holds one attached index file; knows nothing of what came after the snapshot except the row numbers that no longer count.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from grail_mem.errors import IndexUnusableError
+from grail_mem.model.category import category_key
+from grail_mem.model.filter import Filter, Page
+from grail_mem.query.delta import BaseRow
+from grail_mem.query.engine import connect, index_errors
+from grail_mem.query.filter_sql import Plan, Term, TermPlace, plan
+from grail_mem.query.index_file import DIMENSIONS, VERSION, quoted, term_digest
+from grail_mem.store.files import FileState
+from grail_mem.store.layout import MEMORIES
+
+if TYPE_CHECKING:  # a tenth of a second, spent when the first question is asked
+    import duckdb
+
+_FILE_COLUMNS: Final = "rid, id, path, sha256, size_bytes, mtime_ns, ctime_ns, has_id, observed_us, recorded_us"
+
+
+class Found(NamedTuple):
+    """One row that a filter picked: its place in the order and its payload."""
+
+    value: float
+    us: int
+    rid: int
+    payload: list[Any]
+
+
+class SnapshotReader:
+    """One attached index file; `close` detaches it."""
+
+    def __init__(self, path: Path, payloads: Path) -> None:
+        self.path = path
+        with index_errors(path):
+            self.con: duckdb.DuckDBPyConnection = connect()
+            self.con.execute(f"ATTACH '{quoted(path)}' AS x (READ_ONLY)")
+            meta = json.loads(self.con.execute("SELECT json FROM x.meta").fetchall()[0][0])
+            self._payload_fd = os.open(payloads, os.O_RDONLY | os.O_CLOEXEC)
+        if meta.get("version") != VERSION:
+            raise IndexUnusableError(
+                f"The index file {path} has version {meta.get('version')}, this program reads {VERSION}.",
+                hint="`grail rebuild` makes it anew from the files.",
+            )
+        self.n_rows: int = meta["n_rows"]
+        self.categories: list[str] = meta["categories"]
+        self.n_in_category: list[int] = meta["n_in_category"]
+        self.dimensions = {name: {text: i for i, text in enumerate(meta["dimensions"][name])} for name in DIMENSIONS}
+        self._terms: dict[Term, TermPlace] = {(kind, key): TermPlace(n, 0, bit) for kind, key, n, bit in meta["hot"]}
+        self._parts = [category_key(category).split("/") for category in self.categories]
+        self.dead: frozenset[int] = frozenset()
+        self._dead_in_table = False
+
+    def close(self) -> None:
+        """Let go of the files."""
+        self.con.close()
+        os.close(self._payload_fd)
+
+    def set_dead(self, rids: Collection[int]) -> None:
+        """Let these rows count no longer (and all others count)."""
+        self.dead = frozenset(rids)
+        self._dead_in_table = False
+
+    def _without_dead(self) -> str:
+        """The condition that a row is not dead; the table it reads is made only when it is asked for."""
+        if not self._dead_in_table:
+            self.con.execute("CREATE OR REPLACE TEMP TABLE dead(rid INTEGER)")
+            self.con.execute("INSERT INTO dead SELECT unnest(?::INTEGER[])", [list(self.dead)])
+            self._dead_in_table = True
+        return "rid NOT IN (SELECT rid FROM dead)"
+
+    @property
+    def n_live(self) -> int:
+        """Rows that count."""
+        return self.n_rows - len(self.dead)
+
+    # -- by filter ---------------------------------------------------------------------------------------------------
+
+    def plan(self, f: Filter) -> Plan | None:
+        """How the filter is asked; None when its terms already say that no row can match."""
+        return plan(f, self)
+
+    def place(self, terms: Sequence[Term]) -> list[TermPlace]:
+        """Where terms have their rows; looked up once and kept."""
+        missing = [term for term in dict.fromkeys(terms) if term not in self._terms]
+        if missing:
+            where = " OR ".join("digest = ?" for _ in missing)
+            values = [term_digest(*term) for term in missing]
+            found = self._all(f"SELECT kind, key, n, first, bit FROM x.terms WHERE {where}", values)
+            self._terms |= dict.fromkeys(missing, TermPlace(0, 0, -1))
+            self._terms |= {(kind, key): TermPlace(n, first, bit) for kind, key, n, first, bit in found}
+        return [self._terms[term] for term in terms]
+
+    def select(self, f: Filter, page: Page, limit: int) -> list[Found]:
+        """The first rows that match, in the page's order.
+
+        Returns:
+            At most `limit` rows, none of them dead.
+        """
+        made = self.plan(f)
+        if made is None:
+            return []
+        order = _ORDERS[page.order]
+        conditions, values = list(made.conditions), list(made.values)
+        if page.after is not None:
+            before, through = self._rank(page.after.us, page.after.id)
+            bound = before if page.order == "oldest" else through
+            conditions.append(order.after)
+            values += [bound] if order.value == "us" else [page.after.value, page.after.value, bound]
+        slack = 4 + limit * 2 * len(self.dead) // max(self.n_rows, 1) if self.dead else 0
+        sorted_already = order.natural and not made.unordered
+        rows = self._rows(made, conditions, values, "" if sorted_already else order.by, order.value, limit + slack)
+        found = [row for row in rows if row[2] not in self.dead]
+        if len(found) < limit and len(rows) == limit + slack:
+            found = self._rows(made, [*conditions, self._without_dead()], values, order.by, order.value, limit)
+        return [Found(value, us, rid, self._payload(first, n)) for value, us, rid, first, n in found[:limit]]
+
+    def count(self, f: Filter) -> int:
+        """How many rows match."""
+        made = self.plan(f)
+        if made is None:
+            return 0
+        where = [*made.conditions, self._without_dead()] if self.dead else list(made.conditions)
+        sql = f"SELECT count(*) FROM {made.table} {_where(where)}"
+        return int(self._all(sql, made.values)[0][0])
+
+    def _rows(
+        self, made: Plan, conditions: Sequence[str], values: Sequence[Any], by: str, value: str, limit: int
+    ) -> list[tuple[Any, ...]]:
+        sql = (
+            f"SELECT {value}, us, rid, first_byte, n_bytes FROM {made.table} {_where(conditions)} {by} LIMIT {limit:d}"
+        )
+        return self._all(sql, values)
+
+    def _payload(self, first_byte: int, n_bytes: int) -> list[Any]:
+        try:
+            payload: list[Any] = json.loads(os.pread(self._payload_fd, n_bytes, first_byte))
+        except (ValueError, OSError) as error:
+            raise IndexUnusableError(
+                f"The payload file beside {self.path} is damaged at byte {first_byte}.",
+                hint="`grail rebuild` makes it anew from the files.",
+            ) from error
+        return payload
+
+    def _rank(self, us: int, id_: str) -> tuple[int, int]:
+        """How many rows stand before a place in the order newest first, and how many before or at it."""
+        known = self.by_id([id_]).get(id_)
+        if known is not None and known.observed_us == us:
+            return known.rid, known.rid + 1
+        before, same = self._all("SELECT count(*) FILTER (us > ?), count(*) FILTER (us = ?) FROM x.obs", [us, us])[0]
+        if same:
+            before += self._all("SELECT count(*) FROM x.files WHERE observed_us = ? AND id > ?", [us, id_])[0][0]
+        return int(before), int(before)
+
+    # -- by id, path, folder -----------------------------------------------------------------------------------------
+
+    def by_id(self, ids: Collection[str]) -> dict[str, BaseRow]:
+        """Rows by id, dead ones included."""
+        return {row.id: row for row in self._file_rows("ids", ids) if row.id in ids}
+
+    def by_path(self, paths: Collection[str]) -> dict[str, BaseRow]:
+        """Rows by path, dead ones included."""
+        return {row.path: row for row in self._file_rows("paths", paths) if row.path in paths}
+
+    def by_fingerprint(self, fingerprint: int) -> list[str]:
+        """Ids of live rows that say the same, or with a chance of one in 2^64 something else."""
+        sql = "SELECT f.id, f.rid FROM x.prints p JOIN x.files f ON f.rid = p.rid WHERE p.fingerprint = ?"
+        return [id_ for id_, rid in self._all(sql, [fingerprint]) if rid not in self.dead]
+
+    def files_in(self, folder: str) -> dict[str, FileState]:
+        """States of the files directly in a folder, by name."""
+        category = folder[len(MEMORIES) + 1 :]
+        if category not in self.categories:
+            return {}
+        sql = """SELECT f.path, f.size_bytes, f.mtime_ns, f.ctime_ns FROM x.obs o JOIN x.files f ON f.rid = o.rid
+                 WHERE o.cid = ?"""
+        rows = self._all(sql, [self.categories.index(category)])
+        return {path.rpartition("/")[2]: FileState(*state) for path, *state in rows}
+
+    def without_id(self) -> list[BaseRow]:
+        """Live rows whose file does not carry the id."""
+        rows = self._all(f"SELECT {_FILE_COLUMNS} FROM x.files WHERE NOT has_id")
+        return [row for row in map(_base_row, rows) if row.rid not in self.dead]
+
+    def category_range(self, key: list[str]) -> tuple[int, int]:
+        """First code and code after the last of a folder and everything below it, by the parts of its key."""
+        return bisect_left(self._parts, key), bisect_left(self._parts, [*key[:-1], f"{key[-1]}\0"])
+
+    def _file_rows(self, table: str, keys: Collection[str]) -> Iterable[BaseRow]:
+        """Rows of `files` whose id or path has the digest of one of the keys."""
+        if not keys:
+            return ()
+        digests = "hash(?::VARCHAR)" if len(keys) == 1 else "SELECT hash(unnest(?::VARCHAR[]))"
+        values = list(keys) if len(keys) == 1 else [list(keys)]
+        rids = [rid for (rid,) in self._all(f"SELECT rid FROM x.{table} WHERE digest IN ({digests})", values)]
+        if not rids:
+            return ()
+        where = "rowid = ?" if len(rids) == 1 else "rowid IN (SELECT unnest(?::BIGINT[]))"
+        sql = f"SELECT {_FILE_COLUMNS} FROM x.files WHERE {where}"
+        return map(_base_row, self._all(sql, rids if len(rids) == 1 else [rids]))
+
+    def _all(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        with index_errors(self.path):
+            return self.con.execute(sql, list(values)).fetchall()
+
+
+def _base_row(row: tuple[Any, ...]) -> BaseRow:
+    rid, id_, path, sha256, size, mtime, ctime, has_id, observed, recorded = row
+    return BaseRow(rid, id_, path, sha256, FileState(size, mtime, ctime), has_id, observed, recorded)
+
+
+def _where(conditions: Sequence[str]) -> str:
+    return f"WHERE {' AND '.join(conditions)}" if conditions else ""
+
+
+class _Order(NamedTuple):
+    """An order in SQL: the column it goes by, the clause, whether rows lie so already, and what comes after a place."""
+
+    value: str
+    by: str
+    natural: bool
+    after: str
+
+
+_ORDERS: Final = {
+    "newest": _Order("us", "ORDER BY rid", True, "rid >= ?"),
+    "oldest": _Order("us", "ORDER BY rid DESC", False, "rid < ?"),
+    "recorded": _Order(
+        "recorded_at", "ORDER BY recorded_at DESC, rid", False, "(recorded_at < ? OR (recorded_at = ? AND rid >= ?))"
+    ),
+    "confidence": _Order(
+        "confidence", "ORDER BY confidence DESC, rid", False, "(confidence < ? OR (confidence = ? AND rid >= ?))"
+    ),
+}

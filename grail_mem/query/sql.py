@@ -1,0 +1,136 @@
+"""Read-only SQL over documented views of everything that counts, on a connection that can do nothing else.
+
+The views read the snapshot's Parquet file and a copy of the delta. Knows nothing of filters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from grail_mem.errors import InputError
+from grail_mem.query.engine import connect, index_errors
+from grail_mem.query.index_file import quoted
+from grail_mem.query.view import View
+from grail_mem.store.schema import PUBLIC, arrow_schema, observations_table
+from grail_mem.store.snapshot import ROWS
+
+if TYPE_CHECKING:  # a quarter of a second, spent when the first SQL is asked
+    import duckdb
+    import pyarrow as pa
+
+VIEWS: Final = {
+    "observations": (f"SELECT {', '.join(PUBLIC)} FROM rows", "one row an observation"),
+    "tags": (
+        "SELECT id AS observation_id, unnest(tags) AS tag, category, observed_at FROM rows",
+        "one row a tag of an observation",
+    ),
+    "mentions": (
+        """SELECT observation_id, e.key AS key, e.name AS name, nullif(e.type, '') AS type,
+                  nullif(e.description, '') AS description, category, observed_at
+           FROM (SELECT id AS observation_id, unnest(entities) AS e, category, observed_at FROM rows)""",
+        "one row an entity that an observation mentions; `key` is the normalised name",
+    ),
+    "relationships": (
+        """SELECT observation_id, r.source AS source, r.relationship_type AS relationship_type, r.target AS target,
+                  nullif(r.description, '') AS description, r.weight AS weight, r.confidence AS confidence, category,
+                  observed_at
+           FROM (SELECT id AS observation_id, unnest(relationships) AS r, category, observed_at FROM rows)""",
+        "one row a relationship that an observation states",
+    ),
+    "entities": (
+        """SELECT key, min(name) AS name, list_sort(list(DISTINCT type) FILTER (type IS NOT NULL)) AS types,
+                  count(DISTINCT observation_id) AS n_observations, min(observed_at) AS first_observed_at,
+                  max(observed_at) AS last_observed_at
+           FROM mentions GROUP BY key""",
+        "one row an entity, over all observations that mention it",
+    ),
+    "communities": (
+        """SELECT community, len(string_split(community, '/')) AS level,
+                  count(DISTINCT o.id) AS n_observations,
+                  count(DISTINCT o.id) FILTER (o.category = community) AS n_directly,
+                  count(DISTINCT m.key) AS n_entities,
+                  max(o.observed_at) AS last_observed_at
+           FROM (SELECT id, category, observed_at, unnest(list_transform(range(1, len(string_split(category, '/')) + 1),
+                        lambda i: array_to_string(string_split(category, '/')[1:i], '/'))) AS community
+                 FROM rows WHERE category <> '') o
+           LEFT JOIN mentions m ON m.observation_id = o.id
+           GROUP BY community""",
+        "one row a folder, over everything in it and below",
+    ),
+}
+"""The views by name: their SQL over the internal view `rows`, and what a row is."""
+
+
+class SqlSession:
+    """A locked-down connection over one state of a view; `is_current` tells when it must be made anew."""
+
+    def __init__(self, view: View) -> None:
+        self._made_from = _state(view)
+        self.path = view.layout.snapshots / view.manifest.name / ROWS
+        self.con: duckdb.DuckDBPyConnection = connect(threads=2)
+        with index_errors(self.path):
+            self._make_views(view)
+            self.con.execute("SET enable_external_access = false")
+            self.con.execute("SET lock_configuration = true")
+
+    def _make_views(self, view: View) -> None:
+        rows = [row for row in view.delta.rows.values() if row.observation.id not in view.hidden]
+        self.con.register("delta_arrow", observations_table(rows))
+        self.con.execute("CREATE TABLE delta AS SELECT * FROM delta_arrow")
+        self.con.unregister("delta_arrow")
+        parts = ["SELECT * FROM delta"]
+        if view.manifest.name:
+            path = quoted(self.path)
+            self.con.execute(f"SET allowed_paths = ['{path}']")
+            self.con.execute("CREATE TABLE gone(rid BIGINT)")
+            self.con.execute("INSERT INTO gone SELECT unnest(?::BIGINT[])", [list(view.dead_rids())])
+            columns = ", ".join(f'"{name}"' for name in arrow_schema().names)
+            parts.append(
+                f"SELECT {columns} FROM read_parquet('{path}', file_row_number = true) "
+                "WHERE file_row_number NOT IN (SELECT rid FROM gone)"
+            )
+        self.con.execute(f"CREATE VIEW rows AS {' UNION ALL '.join(parts)}")
+        for name, (text, _) in VIEWS.items():
+            self.con.execute(f"CREATE VIEW {name} AS {text}")
+
+    def is_current(self, view: View) -> bool:
+        """Whether the view still says what this session was made from."""
+        return self._made_from == _state(view)
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        self.con.close()
+
+    def ask(self, text: str, params: Sequence[Any] | Mapping[str, Any] | None = None) -> pa.Table:
+        """The answer to one SELECT.
+
+        Args:
+            text: One statement that reads.
+            params: Values for `?` or `$name` in it.
+
+        Raises:
+            InputError: The text is not one reading statement, or DuckDB does not accept it.
+        """
+        import duckdb
+
+        try:
+            statements = self.con.extract_statements(text)
+            if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+                raise InputError(
+                    "Only one SELECT statement can be asked.", hint=f"The views are {', '.join(sorted(VIEWS))}."
+                )
+            self.con.execute("BEGIN TRANSACTION READ ONLY")  # a SELECT may hold an INSERT inside
+            try:
+                return self.con.sql(text, params=params).to_arrow_table()
+            finally:
+                self.con.execute("ROLLBACK")
+        except duckdb.IOException as error:
+            with index_errors(self.path):
+                raise error
+        except duckdb.Error as error:
+            raise InputError(f"The SQL was not accepted: {str(error).strip()}") from error
+
+
+def _state(view: View) -> tuple[str, int, int]:
+    return view.manifest.name, view.delta.version, len(view.tombstones)

@@ -1,0 +1,465 @@
+"""The view: what a store says now, as one process sees it: a snapshot, the delta after it, and tombstones.
+
+Reading never writes. Knows nothing of ranking, and of writing only that others do it.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Collection, Iterable, Sequence
+from hashlib import sha256
+from typing import Final, NamedTuple
+
+from grail_mem.errors import NotFoundError
+from grail_mem.model.filter import Filter, Page
+from grail_mem.model.observation import Observation, fingerprint
+from grail_mem.model.problem import Problem
+from grail_mem.model.times import to_us
+from grail_mem.query.delta import DUPLICATE, BaseRow, Change, Delta, adopted_as, look
+from grail_mem.query.match import Keys, keys_of, matches
+from grail_mem.query.snapshot_reader import SnapshotReader
+from grail_mem.settings import Settings
+from grail_mem.store.clone import clone_name
+from grail_mem.store.files import UNKNOWN_STATE, FileState, read_file, state_of
+from grail_mem.store.layout import Layout
+from grail_mem.store.ledger import Entry, Ledger
+from grail_mem.store.observation_file import Adopted, FileRow, read_observation
+from grail_mem.store.scan import FolderState, scan_all, scan_folders, settled
+from grail_mem.store.schema import observation_of, state_in
+from grail_mem.store.snapshot import INDEX, PAYLOADS, Fingerprints, Manifest, newest
+
+_NO_SNAPSHOT: Final = Manifest("")
+_TRIES: Final = 3  # files that change as fast as they are read must not keep an answer waiting
+
+
+class Row(NamedTuple):
+    """One row of an answer: its place in the order, and the observation."""
+
+    value: float
+    us: int
+    id: str
+    observation: Observation
+
+
+class _NoBase:
+    """The snapshot of a store that has none."""
+
+    n_live = 0
+
+    def by_path(self, paths: Collection[str]) -> dict[str, BaseRow]:
+        return {}
+
+    def by_id(self, ids: Collection[str]) -> dict[str, BaseRow]:
+        return {}
+
+
+class View:
+    """One process's view of one store; `refresh` brings it up to date, `close` lets go of files.
+
+    Args:
+        layout: Where the store is.
+        settings: Its settings.
+        from_files: Look at no snapshot, only at files and ledger.
+    """
+
+    def __init__(self, layout: Layout, settings: Settings, *, from_files: bool = False) -> None:
+        self.layout, self.settings = layout, settings
+        self._clone = ""
+        self._reader: SnapshotReader | None = None
+        self._prints: Fingerprints | None = None
+        self._from_files = from_files
+        self._load(None if from_files else newest(layout))
+
+    def _load(self, manifest: Manifest | None, *, ledger_from_start: bool = False) -> None:
+        """Start anew from a snapshot."""
+        self.close()
+        self.manifest = manifest or _NO_SNAPSHOT
+        self._snapshots_mtime = _mtime(self.layout)
+        self.ledger = Ledger(self.layout, {} if ledger_from_start else self.manifest.heads)
+        self.delta = Delta(problems=dict(self.manifest.problems))
+        self.tombstones = dict(self.manifest.tombstones)
+        self.hidden = {id_ for id_, (*_, hides) in self.tombstones.items() if hides}
+        self._touched: set[str] = set()
+        self._recent_prints: dict[int, set[str]] = {}
+        self._owners: dict[str, str] = {}
+        self._adopted: dict[str, Adopted] = {}
+        self._unsynced: dict[str, Change] = {}
+        self._folders = dict(self.manifest.folders)
+        self._scan_problems: tuple[Problem, ...] = ()
+        self._looked_at = float("-inf")
+        self._keys: dict[str, tuple[FileRow, Keys]] = {}
+        self._sorted: tuple[int, list[tuple[int, str, FileRow, Keys]]] = (-1, [])
+        self._dead_version: tuple[int, int] = (-1, -1)
+        self._known_by_folder: dict[str, dict[str, FileState | None]] = {}
+
+    def close(self) -> None:
+        """Let go of the index file; the view opens it again when asked."""
+        if self._reader is not None:
+            self._reader.close()
+        if self._prints is not None:
+            self._prints.close()
+        self._reader = self._prints = None
+
+    def clone_name(self) -> str:
+        """The chain that this copy of the store writes; the write lock must be held."""
+        self._clone = self._clone or clone_name(self.layout)
+        return self._clone
+
+    # -- keeping up --------------------------------------------------------------------------------------------------
+
+    def catch_up(self) -> None:
+        """Hear what the ledger has to say, without looking at files yet."""
+        if not self._from_files and _mtime(self.layout) != self._snapshots_mtime:
+            self._reload_if_newer()
+        entries, rewritten = self.ledger.read()
+        if rewritten:
+            self._load(None if self._from_files else newest(self.layout), ledger_from_start=True)
+            entries, _ = self.ledger.read()
+        for entry in sorted(entries, key=lambda e: e.order):
+            self._hear(entry)
+
+    def _reload_if_newer(self) -> None:
+        manifest = newest(self.layout)
+        if manifest is None or manifest.name != self.manifest.name:
+            self._load(manifest)
+        self._snapshots_mtime = _mtime(self.layout)
+
+    def _hear(self, entry: Entry) -> None:
+        if entry.action in ("hide", "restore"):
+            self._bury(entry)
+            return
+        self._touched |= {path for path in (entry.path, entry.was) if path}
+        if entry.fingerprint:
+            self._recent_prints.setdefault(int(entry.fingerprint, 16), set()).add(entry.id)
+        if entry.was:
+            self._adopted.pop(entry.was, None)
+        if entry.action == "vanish":
+            self._adopted.pop(entry.path, None)
+            return
+        self._owners[entry.id] = entry.path
+        if entry.observed_at:
+            self._adopted[entry.path] = Adopted(entry.id, entry.observed_at, entry.recorded_at or entry.at)
+
+    def _bury(self, entry: Entry) -> None:
+        known = self.tombstones.get(entry.id)
+        if known is None or entry.order > known[:3]:
+            hides = entry.action == "hide"
+            self.tombstones[entry.id] = (*entry.order, hides)
+            (self.hidden.add if hides else self.hidden.discard)(entry.id)
+            self.delta.version += 1
+
+    def absorb(self) -> None:
+        """Hear the ledger and look at the files it names."""
+        self.catch_up()
+        if self._touched:
+            touched, self._touched = self._touched, set()
+            self.look_at(touched)
+            for path in touched:
+                self._unsynced.pop(path, None)
+
+    def refresh(self) -> None:
+        """Bring the view up to date: the ledger, the files it names, and from time to time the folders."""
+        self.absorb()
+        if time.monotonic() - self._looked_at >= self.settings.look_after_s:
+            first = self._looked_at == float("-inf")
+            self.scan(whole=first and self.manifest.n_rows <= self.settings.scan_files)
+
+    def look_at(self, paths: Iterable[str], *, progress: Callable[[int], None] | None = None) -> list[Change]:
+        """Look at files and let what they say count; returns what differs from what was known."""
+        wanted = set(paths)
+        changes = look(
+            self.delta, self._base(), self.layout.root, wanted, zone=self.settings.zone, adopted=self._adopted,
+            owners=self._owners, progress=progress,
+        )  # fmt: skip
+        for path in wanted | {change.path for change in changes} | {change.was for change in changes if change.was}:
+            folder, _, name = path.rpartition("/")
+            self._known_by_folder.setdefault(folder, {})[name] = self.delta.states.get(path, UNKNOWN_STATE)
+        return changes
+
+    def scan(self, *, whole: bool, progress: Callable[[int], None] | None = None) -> int:
+        """Look for what others did: at every file's state, or only into folders whose own time moved.
+
+        Returns:
+            How many files were compared.
+        """
+        self.absorb()
+        if whole:
+            found = scan_all(self.layout.root, self._folders, self._known_files, progress=progress)
+        else:
+            found = scan_folders(self.layout.root, self._folders, self._known_files)
+        self._looked_at = time.monotonic()
+        differing = [*found.changed, *found.gone]
+        if differing:
+            for change in self.look_at(differing):
+                self._note(change)
+        self._folders = {k: v for k, v in self._folders.items() if k not in found.missing_folders} | found.folders
+        self._scan_problems = tuple(found.problems)
+        return found.n_files
+
+    def _note(self, change: Change) -> None:
+        """Keep a change until the ledger has heard of it; a later change of the same file takes its place."""
+        earlier = self._unsynced.pop(change.was, None) if change.was else self._unsynced.get(change.path)
+        if earlier is not None and earlier.kind == "adopt":
+            if change.kind == "vanish":
+                self._unsynced.pop(change.path, None)
+                return
+            change = Change("adopt", change.id, change.path, row=change.row)
+        self._unsynced[change.path] = change
+
+    def _known_files(self, folder: str) -> dict[str, FileState]:
+        """States of the files directly in a folder, as last seen."""
+        known: dict[str, FileState | None] = {**self._reader_files(folder), **self._known_by_folder.get(folder, {})}
+        return {name: state for name, state in known.items() if state is not None}
+
+    def _reader_files(self, folder: str) -> dict[str, FileState]:
+        reader = self.reader
+        return reader.files_in(folder) if reader else {}
+
+    # -- what is there -----------------------------------------------------------------------------------------------
+
+    @property
+    def reader(self) -> SnapshotReader | None:
+        """The opened snapshot, or None when there is none."""
+        if self._reader is None and self.manifest.name:
+            folder = self.layout.snapshots / self.manifest.name
+            self._reader = SnapshotReader(folder / INDEX, folder / PAYLOADS)
+            self._dead_version = (-1, -1)
+        return self._reader
+
+    def _base(self) -> SnapshotReader | _NoBase:
+        return self.reader or _NoBase()
+
+    @property
+    def n_rows(self) -> int:
+        """Observations that an unfiltered recall would return."""
+        base = self._live_base()
+        return (base.n_live if base else 0) + len(self._delta_rows())
+
+    @property
+    def n_loose(self) -> int:
+        """Rows that differ from the snapshot; what compaction takes in."""
+        return max(len(self.delta.rows), len(self.delta.dead), len(self._touched))
+
+    def dead_rids(self) -> frozenset[int]:
+        """Rows of the snapshot that do not count, hidden ones included."""
+        reader = self._live_base()
+        return reader.dead if reader else frozenset()
+
+    def _live_base(self) -> SnapshotReader | None:
+        """The snapshot with its dead and hidden rows set."""
+        reader = self.reader
+        if reader is not None and self._dead_version != (self.delta.version, len(self.tombstones)):
+            hidden = [row.rid for row in reader.by_id(self.hidden).values()] if self.hidden else []
+            reader.set_dead(self.delta.dead.union(hidden))
+            self._dead_version = (self.delta.version, len(self.tombstones))
+        return reader
+
+    def _delta_rows(self) -> list[tuple[int, str, FileRow, Keys]]:
+        """The delta's rows that are not hidden, newest first, with their terms."""
+        version, rows = self._sorted
+        if version != self.delta.version:
+            kept = {path: self._keyed(path, row) for path, row in self.delta.rows.items()}
+            self._keys = kept
+            rows = [
+                (keys.us, row.observation.id, row, keys)
+                for row, keys in kept.values()
+                if row.observation.id not in self.hidden
+            ]
+            rows.sort(key=lambda item: item[:2], reverse=True)
+            self._sorted = (self.delta.version, rows)
+        return rows
+
+    def _keyed(self, path: str, row: FileRow) -> tuple[FileRow, Keys]:
+        known = self._keys.get(path)
+        return known if known is not None and known[0] is row else (row, keys_of(row.observation))
+
+    def select(self, f: Filter, page: Page) -> list[Row]:
+        """The rows that match, in the page's order, at most one more than its limit.
+
+        Every file behind a returned row is checked to be as it was read; a row that went stale is read anew.
+        """
+        for _ in range(_TRIES):
+            rows, stale = self._select(f, page)
+            if not stale:
+                break
+            for change in self.look_at(stale):
+                self._note(change)
+        return rows
+
+    def _select(self, f: Filter, page: Page) -> tuple[list[Row], list[str]]:
+        limit = page.limit + 1
+        rows: list[Row] = []
+        states: dict[str, FileState] = {}
+        base = self._live_base()
+        for found in base.select(f, page, limit) if base else ():
+            observation = observation_of(found.payload)
+            rows.append(Row(found.value, found.us, observation.id, observation))
+            states[observation.path] = state_in(found.payload)
+        delta = [
+            Row(_value(page.order, row.observation, us), us, id_, row.observation)
+            for us, id_, row, keys in self._delta_rows()
+            if matches(row.observation, keys, f)
+        ]
+        if page.after is not None:
+            delta = [row for row in delta if _comes_after(row, page)]
+        if delta:
+            rows = _in_order([*rows, *delta], page)[:limit]
+            states |= {row.observation.path: UNKNOWN_STATE for row in delta}
+        else:
+            rows = rows[:limit]
+        return rows, self._stale(rows, states)
+
+    def _stale(self, rows: Iterable[Row], states: dict[str, FileState]) -> list[str]:
+        """Paths of rows whose file is not as it was read."""
+        stale: list[str] = []
+        seen, root = self.delta.states, f"{self.layout.root}/"
+        for row in rows:
+            path = row.observation.path
+            try:
+                now: FileState | None = state_of(os.lstat(root + path))
+            except FileNotFoundError:
+                now = None
+            except OSError:
+                continue
+            expected = seen[path] if path in seen else states[path]
+            if now == expected:
+                continue
+            if now is not None and expected == UNKNOWN_STATE and self._same_bytes(row.observation):
+                seen[path] = settled(now)
+            else:
+                stale.append(path)
+        return stale
+
+    def _same_bytes(self, o: Observation) -> bool:
+        """Whether a file that was read too soon after its last change still holds what was read."""
+        try:
+            data, _ = read_file(self.layout.root / o.path)
+        except OSError:
+            return False
+        return sha256(data).hexdigest() == o.sha256
+
+    def count(self, f: Filter) -> int:
+        """How many rows match."""
+        base = self._live_base()
+        return (base.count(f) if base else 0) + sum(
+            matches(row.observation, keys, f) for *_, row, keys in self._delta_rows()
+        )
+
+    # -- one observation ---------------------------------------------------------------------------------------------
+
+    def locate(self, id_: str) -> FileRow:
+        """The observation with an id, read from its file now; hidden ones included.
+
+        Raises:
+            NotFoundError: There is none.
+        """
+        self.refresh()
+        path = self._path_of(id_)
+        if path is not None:
+            for change in self.look_at([path]):
+                self._note(change)
+            path = self._path_of(id_)
+        if path is None:
+            self.scan(whole=False)
+            path = self._path_of(id_)
+        if path is None:
+            raise NotFoundError(f"There is no observation {id_}.", hint="`grail list` shows what is there.")
+        return self.delta.rows.get(path) or self._read(path)
+
+    def _path_of(self, id_: str) -> str | None:
+        for path, row in self.delta.rows.items():
+            if row.observation.id == id_:
+                return path
+        known = self._base().by_id([id_]).get(id_)
+        return known.path if known is not None and known.rid not in self.delta.dead else None
+
+    def _read(self, path: str) -> FileRow:
+        before = self._base().by_path([path])[path]
+        adopted = None if before.has_id else self._adopted.get(path) or adopted_as(before)
+        data, state = read_file(self.layout.root / path)
+        return read_observation(data, path, state, zone=self.settings.zone, adopted=adopted)
+
+    def find_same(self, made: Observation, print_: int) -> Observation | None:
+        """An observation that says the same and is not hidden; None when there is none.
+
+        Only a digest is compared as long as nothing has the same, so that a write need not open the snapshot.
+        """
+        ids = set(self._recent_prints.get(print_, ()))
+        if self._prints is None and self.manifest.name:
+            self._prints = Fingerprints(self.layout.snapshots / self.manifest.name)
+        if self._prints is not None and print_ in self._prints and (reader := self.reader) is not None:
+            ids |= set(reader.by_fingerprint(print_))
+        for id_ in sorted(ids - self.hidden):
+            try:
+                there = self.locate(id_).observation
+            except NotFoundError:
+                continue
+            if fingerprint(there) == print_ and there.content == made.content and there.title == made.title:
+                return there
+        return None
+
+    # -- for sync and check ------------------------------------------------------------------------------------------
+
+    def unsynced(self) -> list[Change]:
+        """What others did that the ledger has not heard of, by path."""
+        return [self._unsynced[path] for path in sorted(self._unsynced)]
+
+    def synced(self, changes: Sequence[Change]) -> None:
+        """Forget changes that the ledger has now heard of."""
+        for change in changes:
+            self._unsynced.pop(change.path, None)
+
+    def rows_without_id(self) -> list[FileRow]:
+        """Rows whose file carries no id, by path; files whose id belongs to another are left out."""
+        loose = [row for row in self.delta.rows.values() if not row.has_id]
+        reader = self.reader
+        below = [r for r in (reader.without_id() if reader else ()) if r.rid not in self.delta.dead]
+        rows = loose + [self._read(row.path) for row in below]
+        disputed = {p for p, found in self.delta.problems.items() if any(item.code == DUPLICATE for item in found)}
+        return sorted((r for r in rows if r.observation.path not in disputed), key=lambda r: r.observation.path)
+
+    def problems(self) -> tuple[Problem, ...]:
+        """Everything known to be wrong with files and folders, by place."""
+        found = [problem for listed in self.delta.problems.values() for problem in listed]
+        return tuple(sorted([*found, *self._scan_problems], key=lambda p: (p.where, p.line, p.code)))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What an answer may be missing."""
+        return tuple(
+            f"{p.where}: {p.message}" for p in self.problems() if p.code in ("unreadable_folder", "unreadable_file")
+        )
+
+    @property
+    def folders(self) -> dict[str, FolderState]:
+        """Every folder as it was when last looked at."""
+        return dict(self._folders)
+
+
+def _mtime(layout: Layout) -> int:
+    try:
+        return os.stat(layout.snapshots).st_mtime_ns
+    except FileNotFoundError:
+        return -1
+
+
+def _value(order: str, o: Observation, us: int) -> float:
+    if order == "confidence":
+        return o.confidence
+    return to_us(o.recorded_at) if order == "recorded" else us
+
+
+def _in_order(rows: list[Row], page: Page) -> list[Row]:
+    if page.order == "oldest":
+        return sorted(rows, key=lambda row: row[1:3])
+    return sorted(rows, key=lambda row: row[:3], reverse=True)
+
+
+def _comes_after(row: Row, page: Page) -> bool:
+    after = page.after
+    if after is None:
+        return True
+    if page.order == "oldest":
+        return row[1:3] > (after.us, after.id)
+    return row[:3] < (after.value, after.us, after.id)

@@ -1,0 +1,115 @@
+"""The exact recall: refresh → filter → gather → explain. No model, no ranking.
+
+Knows nothing of how rows are stored.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from grail_mem.model.filter import Filter, Page, Position, write_cursor
+from grail_mem.model.names import entity_key
+from grail_mem.model.observation import Entity, Observation, Relationship
+from grail_mem.model.times import from_us
+from grail_mem.query.view import View
+from grail_mem.recall.result import Abstention, Citation, Recall
+
+T = TypeVar("T")
+
+
+def recall(view: View, f: Filter, page: Page) -> Recall:
+    """Every observation that meets the filter, a page at a time.
+
+    Args:
+        view: The store.
+        f: The conditions, all of which hold on everything returned.
+        page: How many, in which order, after which row.
+    """
+    trace: dict[str, Any] = {}
+    _staged(trace, "refresh", view.refresh)
+    rows = _staged(trace, "filter", lambda: view.select(f, page))
+    more, rows = len(rows) > page.limit, rows[: page.limit]
+    cursor = write_cursor(page.order, f.digest(), Position(*rows[-1][:3])) if more else None
+    observations = tuple(row.observation for row in rows)
+    abstention = None if observations else _staged(trace, "explain", lambda: _explain(view, f, page))
+    return Recall(
+        observations=observations,
+        entities=_entities(observations, f),
+        relationships=_relationships(observations, f),
+        citations=tuple(Citation(o.id, o.path, o.title, o.evidence) for o in observations),
+        abstention=abstention,
+        cursor=cursor,
+        trace=trace,
+        warnings=view.warnings,
+    )
+
+
+def _staged(trace: dict[str, Any], name: str, stage: Callable[[], T]) -> T:
+    begin = time.perf_counter()
+    done = stage()
+    trace[name] = {"ms": round((time.perf_counter() - begin) * 1000, 3)}
+    return done
+
+
+def _entities(observations: Iterable[Observation], f: Filter) -> tuple[Entity, ...]:
+    """The entities that the filter admits, one a name, by first mention."""
+    found: dict[str, Entity] = {}
+    for o in observations:
+        for entity in o.entities:
+            key = entity.key
+            if key not in found and _admits_entity(f, key, entity.type):
+                found[key] = entity
+    return tuple(found.values())
+
+
+def _admits_entity(f: Filter, key: str, type_: str) -> bool:
+    return (not f.entity_names or key in f.entity_names) and (not f.entity_types or entity_key(type_) in f.entity_types)
+
+
+def _relationships(observations: Iterable[Observation], f: Filter) -> tuple[Relationship, ...]:
+    """The relationships that the filter admits: of a type asked for, and with an end that was asked for."""
+    found: dict[Relationship, None] = {}
+    for o in observations:
+        if not o.relationships:
+            continue
+        ends = {e.key for e in o.entities if _admits_entity(f, e.key, e.type)}
+        for r in o.relationships:
+            right_type = not f.relationship_type or entity_key(r.relationship_type) in f.relationship_type
+            asked = not (f.entity_names or f.entity_types)
+            if right_type and (asked or not ends.isdisjoint((entity_key(r.source), entity_key(r.target)))):
+                found[r] = None
+    return tuple(found)
+
+
+def _explain(view: View, f: Filter, page: Page) -> Abstention:
+    """Why nothing is returned: nothing is stored, or which condition left nothing."""
+    if not view.n_rows:
+        return Abstention("nothing_stored", "This store holds no observations yet.")
+    if page.after is not None:
+        return Abstention("no_match", "There is nothing after this cursor.")
+    alone = {name: view.count(_only(f, name)) for name in f.conditions()}
+    total = f"{view.n_rows} observation{'s' if view.n_rows != 1 else ''}"
+    empty = [name for name, n in alone.items() if not n]
+    if empty:
+        said = "; ".join(f"{name}={_shown(f, name)}" for name in empty)
+        return Abstention("no_match", f"No observation of {total} meets {said}.")
+    counts = ", ".join(f"{name} alone {n}" for name, n in alone.items())
+    return Abstention("no_match", f"Each condition is met by some of {total} ({counts}), but by none together.")
+
+
+def _only(f: Filter, condition: str) -> Filter:
+    """The filter with one of its conditions."""
+    name = condition if hasattr(f, condition) else f"{condition}_us"
+    return replace(Filter(), **{name: getattr(f, name)})
+
+
+def _shown(f: Filter, condition: str) -> str:
+    if condition == "category":
+        return ", ".join(glob.pattern for glob in f.category)
+    if not hasattr(f, condition):
+        return f"{from_us(getattr(f, f'{condition}_us')):%Y-%m-%dT%H:%M:%SZ}"
+    value = getattr(f, condition)
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)

@@ -1,0 +1,112 @@
+"""What every recall answers with, whatever its mode: one shape.
+
+Knows nothing of how the answer was found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from grail_mem.model.observation import Entity, Observation, Relationship
+from grail_mem.recall.pack import render_pack
+from grail_mem.store.schema import public_table
+
+if TYPE_CHECKING:  # heavy packages, imported where a frame or a table is asked for
+    import pandas as pd
+    import pyarrow as pa
+
+Reason = Literal["nothing_stored", "no_match", "below_floor", "not_permitted", "index_behind"]
+
+
+@dataclass(frozen=True, slots=True)
+class Abstention:
+    """Why nothing is returned.
+
+    Attributes:
+        reason: `nothing_stored` or `no_match` for exact filters; the others belong to ranked modes and scopes.
+        detail: One or two sentences for people: which condition left nothing.
+        near_misses: Ids that came closest, best first.
+    """
+
+    reason: Reason
+    detail: str
+    near_misses: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The abstention as plain JSON values."""
+        return {"reason": self.reason, "detail": self.detail, "near_misses": list(self.near_misses)}
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """Where a returned observation stands, and the evidence it gives for itself."""
+
+    id: str
+    path: str
+    title: str
+    evidence: tuple[Any, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The citation as plain JSON values."""
+        return {"id": self.id, "path": self.path, "title": self.title, "evidence": [_flat(e) for e in self.evidence]}
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """The answer to one recall.
+
+    Attributes:
+        observations: In the order asked for.
+        entities: Those the observations mention and the filter admits, by first mention.
+        relationships: Those the observations state and the filter admits.
+        citations: One for each observation.
+        abstention: Why there is nothing, or None.
+        cursor: Continues the answer; None at its end.
+        trace: Stage names with what each did and how long it took, in milliseconds.
+        warnings: What the answer may be missing, such as folders that could not be read.
+    """
+
+    observations: tuple[Observation, ...] = ()
+    entities: tuple[Entity, ...] = ()
+    relationships: tuple[Relationship, ...] = ()
+    citations: tuple[Citation, ...] = ()
+    abstention: Abstention | None = None
+    cursor: str | None = None
+    trace: Mapping[str, Any] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The answer as an agent receives it: fenced, labelled data, or the reason for none."""
+        if self.abstention is not None:
+            return f"Nothing is remembered for this question ({self.abstention.reason}): {self.abstention.detail}"
+        return render_pack(self.observations)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The answer as plain JSON values."""
+        return {
+            "observations": [o.to_dict() for o in self.observations],
+            "entities": [_flat(e) for e in self.entities],
+            "relationships": [_flat(r) for r in self.relationships],
+            "citations": [c.to_dict() for c in self.citations],
+            "abstention": self.abstention.to_dict() if self.abstention else None,
+            "cursor": self.cursor,
+            "trace": dict(self.trace),
+            "warnings": list(self.warnings),
+        }
+
+    def to_arrow(self) -> pa.Table:
+        """The observations as a table with the columns of the `observations` view, in order."""
+        return public_table(self.observations)
+
+    def df(self) -> pd.DataFrame:
+        """The observations as a data frame with the columns of `to_arrow`, in order."""
+        return self.to_arrow().to_pandas()
+
+
+def _flat(value: Any) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    return {name: item for name, item in asdict(value).items() if item not in (None, "", ())}

@@ -1,0 +1,132 @@
+"""Every setting of a store with its unit, default and reason; reads and checks `grail.yaml`.
+
+Agents' tools never write this file. Knows nothing of what the settings are used for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Final
+from zoneinfo import ZoneInfo
+
+from grail_mem.errors import InputError
+from grail_mem.model.category import clean_category
+
+DURABILITIES: Final = ("full", "fast")
+STAMPS: Final = ("sync", "never")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The settings of one store; the field names are the keys of `grail.yaml`."""
+
+    zone: str = field(default="UTC", metadata={"about": "IANA zone in which a time without an offset is read"})
+    default_category: str = field(
+        default="inbox", metadata={"about": "where an observation goes that is added without a category"}
+    )
+    actor: str = field(default="owner", metadata={"about": "who stands in the ledger when the caller names nobody"})
+    durability: str = field(
+        default="full",
+        metadata={
+            "about": "`full` syncs file, folder and ledger before a write returns; `fast` syncs once, after the "
+            "rename, which is as safe on ext4 and XFS only"
+        },
+    )
+    stamp: str = field(
+        default="sync",
+        metadata={
+            "about": "`sync`: `grail sync` writes id and times into files that have none; `never`: files that "
+            "others made are not changed, the ledger keeps their ids"
+        },
+    )
+    compact_after: int = field(
+        default=1000,
+        metadata={"about": "rows outside the snapshot after which it is written anew; reading them costs time"},
+    )
+    compact_share: float = field(
+        default=0.02,
+        metadata={"about": "the same as a share of the snapshot's rows; the larger of both counts, so that a large "
+                  "store is not rewritten for every thousand writes"},
+    )  # fmt: skip
+    look_after_s: float = field(
+        default=2.0,
+        metadata={"about": "seconds after which an open store looks at its folders again for changes by others"},
+    )
+    scan_files: int = field(
+        default=20_000,
+        metadata={"about": "stores of up to so many files are scanned whole on open; of larger ones only folders "
+                  "whose own time changed, and every file that is returned"},
+    )  # fmt: skip
+    max_content_bytes: int = field(
+        default=10_000_000, metadata={"about": "largest body that one observation may have, in bytes of UTF-8"}
+    )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The settings by name."""
+        return {item.name: getattr(self, item.name) for item in fields(self)}
+
+
+def read_settings(path: Path) -> Settings:
+    """The settings in a file; the defaults when there is no file.
+
+    Raises:
+        InputError: The file cannot be read as settings; `problems` names each key.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return Settings()
+    values = _load(text, path)
+    known = {item.name: item for item in fields(Settings)}
+    problems = [f"{path.name}: there is no setting '{key}'{_meant(key, known)}." for key in values if key not in known]
+    chosen = {key: value for key, value in values.items() if key in known}
+    problems += [f"{path.name}: {key} {reason}." for key, value in chosen.items() if (reason := _wrong(key, value))]
+    if problems:
+        raise InputError(" ".join(problems), hint="`grail config show` lists the settings.", problems=problems)
+    return Settings(**chosen)
+
+
+def _load(text: str, path: Path) -> dict[str, Any]:
+    if not any(line.strip() and not line.lstrip().startswith("#") for line in text.splitlines()):
+        return {}
+    import yaml  # here: a store with default settings never needs it
+
+    try:
+        values = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except yaml.YAMLError as error:
+        raise InputError(f"{path.name} is not valid YAML: {error}") from error
+    if not isinstance(values, dict):
+        raise InputError(f"{path.name} must hold `key: value` lines.")
+    return {str(key): value for key, value in values.items()}
+
+
+def _meant(key: str, known: dict[str, Any]) -> str:
+    close = get_close_matches(key, known, n=1)
+    return f" (did you mean '{close[0]}'?)" if close else ""
+
+
+_AT_LEAST: Final = {"compact_after": 1, "compact_share": 0, "look_after_s": 0, "scan_files": 0, "max_content_bytes": 1}
+
+
+def _wrong(key: str, value: Any) -> str:
+    if key in _AT_LEAST:
+        whole = key not in {"compact_share", "look_after_s"}
+        right = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
+        if not right or value < _AT_LEAST[key]:
+            return f"must be a {'whole ' if whole else ''}number from {_AT_LEAST[key]}, not {value!r}"
+        return ""
+    if not isinstance(value, str) or not value.strip():
+        return f"must be text, not {value!r}"
+    choices = {"durability": DURABILITIES, "stamp": STAMPS}.get(key)
+    if choices:
+        return "" if value in choices else f"must be one of {', '.join(choices)}, not {value!r}"
+    try:
+        if key == "zone":
+            ZoneInfo(value)
+        if key == "default_category":
+            clean_category(value)
+    except (InputError, ValueError, OSError, KeyError) as error:
+        return f"is not usable: {error}"
+    return ""

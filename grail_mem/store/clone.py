@@ -1,0 +1,31 @@
+"""The name of this copy of a store, under which it keeps its own chain in the ledger.
+
+The name lies outside what git carries, and is bound to the folder it was made in: a copy of the folder makes a name of
+its own, so two copies never write the same chain.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+
+from grail_mem.store.files import replace_file
+from grail_mem.store.layout import Layout
+
+_ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
+
+
+def clone_name(layout: Layout) -> str:
+    """The name of this copy, made durably on first use; the write lock must be held."""
+    path = layout.local / "clone.json"
+    bound = {"folder": os.stat(layout.local).st_ino, "root": str(layout.root)}
+    try:
+        stored = json.loads(path.read_bytes())
+        if isinstance(stored, dict) and stored.items() >= bound.items() and isinstance(stored.get("name"), str):
+            return str(stored["name"])
+    except (FileNotFoundError, ValueError):
+        pass
+    name = "".join(secrets.choice(_ALPHABET) for _ in range(10))
+    replace_file(path, json.dumps({"name": name} | bound).encode())
+    return name

@@ -1,0 +1,269 @@
+"""The ledger: an append-only, hash-chained record of who did what to which observation, one chain per clone.
+
+A line is one JSON object. Its `open` part (path, content digest, reason …) is committed to by a salted digest, and the
+chain runs over everything but the open part: what must be forgotten can later be taken out of a line without breaking
+the chain, and what is left cannot be guessed. Knows nothing of observations beyond their id and path.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from grail_mem.store.files import FILE_MODE, FOLDER_MODE, sync_folder, write_all
+from grail_mem.store.layout import Layout
+
+VERSION: Final = 1
+GENESIS: Final = "0" * 64
+TOMBSTONES: Final = frozenset({"hide", "restore"})
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One recorded change.
+
+    Attributes:
+        action: `add`, `update`, `move`, `hide`, `restore`, `stamp` when done through grail_mem; `adopt`, `edit`,
+            `relocate`, `vanish` when a scan found that somebody else did it.
+        id: The observation's ULID.
+        path: Its file relative to the root, after the change; empty when redacted.
+        was: The former path, for moves.
+        digest: SHA-256 of the file's bytes after the change, or empty.
+        observed_at: For files that carry no id: what to take where the file itself gives no time.
+        recorded_at: The same for the time of recording.
+        fingerprint: 16 hex digits of what the observation says, or empty.
+        at: UTC time of the change, `2026-06-02T14:23:00.123456Z`.
+        actor: Who did it, as set by the application.
+        clone: The chain it stands in.
+        seq: Its number in that chain, from 1.
+    """
+
+    action: str
+    id: str
+    path: str = ""
+    was: str = ""
+    digest: str = ""
+    reason: str = ""
+    observed_at: str = ""
+    recorded_at: str = ""
+    fingerprint: str = ""
+    at: str = ""
+    actor: str = ""
+    clone: str = ""
+    seq: int = 0
+
+    @property
+    def order(self) -> tuple[str, str, int]:
+        """Sort key of the whole history over all chains."""
+        return (self.at, self.clone, self.seq)
+
+
+_OPEN: Final = ("path", "was", "digest", "reason", "observed_at", "recorded_at", "fingerprint")
+
+
+class Head(NamedTuple):
+    """How far a chain has been read.
+
+    Attributes:
+        offset: Bytes consumed; always just after a newline (or 0).
+        seq: Number of the last good line.
+        digest: Chain digest of the last good line.
+        at: Time of the last good line.
+    """
+
+    offset: int = 0
+    seq: int = 0
+    digest: str = GENESIS
+    at: str = ""
+
+
+class Broken(NamedTuple):
+    """A line that is no link of its chain: `torn` by a killed writer (harmless), or `changed` by somebody."""
+
+    clone: str
+    line: int
+    kind: str
+    detail: str
+
+
+def read_chain(path: Path, head: Head = Head()) -> tuple[list[Entry], Head, list[Broken]]:
+    """The entries of one chain after a head, the new head, and what does not belong to the chain.
+
+    Only whole lines are consumed, so a line being written is read next time. A fragment that a killed writer left is
+    closed by the next writer's newline and skipped here.
+    """
+    with path.open("rb") as file:
+        file.seek(head.offset)
+        data = file.read()
+    whole = data[: data.rfind(b"\n") + 1]
+    entries: list[Entry] = []
+    broken: list[Broken] = []
+    seq, digest, at, clone = head.seq, head.digest, head.at, path.stem
+    for number, line in enumerate(whole.split(b"\n")[:-1], start=1):
+        record = _parse(line)
+        if record is None:
+            if line:
+                broken.append(Broken(clone, number, "torn", "not a whole record"))
+            continue
+        if record["prev"] != digest or record["seq"] != seq + 1:
+            broken.append(Broken(clone, number, "changed", f"record {record['seq']} does not follow record {seq}"))
+        opened = record.get("open")
+        if opened and _digest(opened) != record["commit"]:
+            broken.append(Broken(clone, number, "changed", f"record {record['seq']} is not what was written"))
+        entries.append(_entry(record, clone))
+        seq, digest, at = record["seq"], _chain_digest(record), record["at"]
+    return entries, Head(head.offset + len(whole), seq, digest, at), broken
+
+
+class Ledger:
+    """Reads what is new in all chains, and appends to this clone's own; holds only how far it has read."""
+
+    def __init__(self, layout: Layout, heads: Mapping[str, Head] | None = None) -> None:
+        self._layout = layout
+        self.heads: dict[str, Head] = dict(heads or {})
+
+    def read(self) -> tuple[list[Entry], bool]:
+        """The entries not read yet, chain by chain.
+
+        Returns:
+            The entries, and whether a chain was rewritten (by git, or to forget): then all of that chain is given
+            again, and what was derived from its earlier form is void.
+        """
+        entries: list[Entry] = []
+        rewritten = False
+        for path, size in self._grown():
+            head = self.heads.get(path.stem, Head())
+            new, after, broken = read_chain(path, head if head.offset <= size else Head())
+            if head.offset > size or (head.offset and broken and broken[0].kind == "changed"):
+                rewritten = True
+                new, after, _ = read_chain(path)
+            self.heads[path.stem] = after
+            entries += new
+        return entries, rewritten
+
+    def _grown(self) -> list[tuple[Path, int]]:
+        try:
+            with os.scandir(self._layout.ledger) as folder:
+                sizes = [(item.path, item.stat().st_size) for item in folder if item.name.endswith(".jsonl")]
+        except FileNotFoundError:
+            return []
+        return [
+            (Path(path), size)
+            for path, size in sorted(sizes)
+            if (head := self.heads.get(os.path.basename(path)[:-6])) is None or head.offset != size
+        ]
+
+    def append(self, entries: Sequence[Entry], clone: str) -> int:
+        """Write entries at the end of this clone's chain in one call, not yet durable.
+
+        The store's write lock must be held, and `read` called under it. The entries are returned by the next `read`,
+        like everybody else's.
+
+        Returns:
+            The chain's descriptor, for the caller to `fdatasync` and close.
+
+        Raises:
+            OSError: The lines could not be written; nothing was appended.
+        """
+        descriptor = _open_chain(self._layout, clone)
+        try:
+            size = os.fstat(descriptor).st_size
+            head = self.heads.get(clone, Head())
+            if head.offset != size:
+                size, head = self._close_fragment(descriptor, clone)
+            texts = []
+            for entry in entries:
+                text, head = _line(entry, head)
+                texts.append(text)
+            try:
+                write_all(descriptor, "".join(texts).encode("ascii"))
+            except OSError:
+                os.ftruncate(descriptor, size)
+                raise
+        except BaseException:
+            os.close(descriptor)
+            raise
+        return descriptor
+
+    def _close_fragment(self, descriptor: int, clone: str) -> tuple[int, Head]:
+        """End what a killed writer left at the end of the chain, so that it cannot swallow the next line."""
+        write_all(descriptor, b"\n")
+        _, head, _ = read_chain(self._layout.ledger / f"{clone}.jsonl", self.heads.get(clone, Head()))
+        return head.offset, head
+
+
+def _open_chain(layout: Layout, clone: str) -> int:
+    path = layout.ledger / f"{clone}.jsonl"
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC
+    try:
+        return os.open(path, flags)
+    except FileNotFoundError:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=FOLDER_MODE)
+        descriptor = os.open(path, flags | os.O_CREAT, FILE_MODE)
+        for folder in (path.parent, path.parent.parent, layout.root):
+            sync_folder(folder)
+        return descriptor
+
+
+def _canonical(values: dict[str, Any]) -> str:
+    return json.dumps(values, ensure_ascii=True, separators=(",", ":"))
+
+
+def _digest(values: dict[str, Any]) -> str:
+    return sha256(_canonical(values).encode()).hexdigest()
+
+
+def _chain_digest(record: dict[str, Any]) -> str:
+    return _digest({name: value for name, value in record.items() if name != "open"})
+
+
+def _line(entry: Entry, head: Head) -> tuple[str, Head]:
+    at = max(entry.at, head.at)  # a clock that was set back must not reorder one chain's own history
+    opened = {"salt": secrets.token_hex(8)} | {name: v for name in _OPEN if (v := getattr(entry, name))}
+    closed = {
+        "v": VERSION, "seq": head.seq + 1, "at": at, "actor": entry.actor, "action": entry.action,
+        "id": entry.id, "commit": _digest(opened), "prev": head.digest,
+    }  # fmt: skip
+    chained = _canonical(closed)
+    text = f'{chained[:-1]},"open":{_canonical(opened)}}}\n'
+    return text, Head(head.offset + len(text), head.seq + 1, sha256(chained.encode()).hexdigest(), at)
+
+
+_MEMBERS: Final = frozenset({"v", "seq", "at", "actor", "action", "id", "commit", "prev"})
+
+
+def _parse(line: bytes) -> dict[str, Any] | None:
+    try:
+        record = json.loads(line)
+    except ValueError:
+        return None
+    return record if isinstance(record, dict) and record.keys() >= _MEMBERS else None
+
+
+def _entry(record: dict[str, Any], clone: str) -> Entry:
+    opened = record.get("open") or {}
+    return Entry(
+        action=record["action"], id=record["id"], at=record["at"], actor=record["actor"], clone=clone,
+        seq=record["seq"], **{name: opened.get(name, "") for name in _OPEN},
+    )  # fmt: skip
+
+
+def chains(layout: Layout) -> list[Path]:
+    """The chain files, sorted by clone."""
+    return sorted(layout.ledger.glob("*.jsonl"))
+
+
+def verify(layout: Layout) -> list[Broken]:
+    """Everything in any chain that is no link of it."""
+    return [item for path in chains(layout) for item in read_chain(path)[2]]
+
+
+def history(layout: Layout) -> list[Entry]:
+    """Every entry of every chain in order of time."""
+    return sorted((entry for path in chains(layout) for entry in read_chain(path)[0]), key=lambda e: e.order)

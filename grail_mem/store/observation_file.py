@@ -1,0 +1,338 @@
+"""From an observation file to an observation and back to frontmatter fields.
+
+Reading is lenient: a field that cannot be used is left out with a problem, and the observation is kept. Knows nothing
+of folders being scanned or of the ledger.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from hashlib import sha256 as sha256_of
+from typing import Any, Final
+
+from grail_mem.errors import InputError
+from grail_mem.model.category import category_key
+from grail_mem.model.names import clean_tags, entity_key
+from grail_mem.model.observation import (
+    KINDS,
+    SOURCE_KINDS,
+    STATUSES,
+    Entity,
+    Evidence,
+    Observation,
+    Relationship,
+)
+from grail_mem.model.problem import Problem
+from grail_mem.model.times import format_time, parse_time
+from grail_mem.model.ulid import derived_id, id_time, is_id
+from grail_mem.store.filename import date_in_name
+from grail_mem.store.files import FileState
+from grail_mem.store.frontmatter import parse
+from grail_mem.store.layout import category_of
+
+OBSERVED_KEYS: Final = ("observed_at", "date", "created", "created_at")
+_KNOWN: Final = frozenset(
+    """id title observed_at recorded_at category tags confidence source entities relationships kind attribute status
+    valid_from valid_until expires_at review_at supersedes scope source_kind evidence related_to""".split()
+)
+MAX_NAME: Final = 1_000  # a key is made of every name, which takes quadratic time for odd texts
+_HEADING: Final = re.compile(r"^#{1,6}\s+(.*?)\s*#*\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Adopted:
+    """What the ledger says of a file that does not carry it itself."""
+
+    id: str
+    observed_at: str = ""
+    recorded_at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FileRow:
+    """One file as read.
+
+    Attributes:
+        state: The file's state while it was read.
+        problems: What of it was not used, or used as described.
+        has_id: Whether the file itself carries the id.
+        has_time: Whether the file itself says when it was observed.
+    """
+
+    observation: Observation
+    state: FileState
+    problems: tuple[Problem, ...] = ()
+    has_id: bool = True
+    has_time: bool = True
+
+
+def read_observation(
+    data: bytes, path: str, state: FileState, *, zone: str = "UTC", adopted: Adopted | None = None
+) -> FileRow:
+    """The observation in a file's bytes.
+
+    Args:
+        data: The bytes.
+        path: Path relative to the root; its folder is the category.
+        state: The file's state while it was read.
+        zone: IANA zone of times without an offset.
+        adopted: What the ledger says of this path, used where the file itself says nothing.
+
+    Raises:
+        InputError: The file cannot be used as an observation (`FrontmatterError` says at which line).
+    """
+    document = parse(data)
+    reader = _Reader(document.fields, path, zone)
+    digest = sha256_of(data).hexdigest()
+    id_, has_id = reader.id()
+    if not has_id:
+        id_ = adopted.id if adopted else derived_id(path, digest)
+    stated = reader.observed()
+    observed = stated or _instant(adopted.observed_at if adopted else "", zone) or date_in_name(_name(path))
+    recorded = reader.time("recorded_at") or id_time(id_) or _instant(adopted.recorded_at if adopted else "", zone)
+    written = datetime.fromtimestamp(max(state.mtime_ns, 0) // 1_000_000 / 1000, UTC)
+    valid_from, valid_until = reader.interval()
+    observation = Observation(
+        id=id_,
+        title=reader.title(document.content),
+        content=document.content,
+        category=reader.category(),
+        path=path,
+        observed_at=observed or recorded or written,
+        recorded_at=recorded or written,
+        tags=reader.tags(),
+        entities=reader.entities(),
+        relationships=reader.relationships(),
+        confidence=reader.confidence(),
+        kind=reader.choice("kind", KINDS, "semantic"),
+        status=reader.choice("status", STATUSES, "confirmed"),
+        source=reader.text("source"),
+        source_kind=reader.choice("source_kind", SOURCE_KINDS, None),
+        attribute=reader.text("attribute"),
+        scope=reader.text("scope"),
+        valid_from=valid_from,
+        valid_until=valid_until,
+        expires_at=reader.time("expires_at"),
+        review_at=reader.time("review_at"),
+        supersedes=reader.text("supersedes"),
+        evidence=reader.evidence(),
+        related_to=reader.related(),
+        extra={key: value for key, value in document.fields.items() if key not in _KNOWN},
+        sha256=digest,
+    )
+    lint = tuple(Problem(p.code, p.message, path, p.line, p.remedy, p.severity) for p in document.problems)
+    return FileRow(observation, state, lint + tuple(reader.problems), has_id, stated is not None)
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def _instant(text: str, zone: str) -> datetime | None:
+    return parse_time(text, zone=zone) if text else None
+
+
+class _Reader:
+    """Reads known fields one by one, noting what cannot be used."""
+
+    def __init__(self, values: Mapping[str, Any], path: str, zone: str) -> None:
+        self.values, self.path, self.zone = values, path, zone
+        self.problems: list[Problem] = []
+
+    def note(self, code: str, message: str, remedy: str) -> None:
+        self.problems.append(Problem(code, message, self.path, remedy=remedy, severity="warning"))
+
+    def id(self) -> tuple[str, bool]:
+        value = self.values.get("id")
+        if value is None:
+            return "", False
+        text = str(value).upper()
+        if is_id(text):
+            return text, True
+        self.note("bad_id", f"id {value!r} is not a ULID", "remove the line; sync writes a right one")
+        return "", False
+
+    def title(self, content: str) -> str:
+        value = self.values.get("title")
+        if isinstance(value, str | int | float) and str(value).strip():
+            return " ".join(str(value).splitlines()).strip() if "\n" in str(value) else str(value)
+        for line in content.splitlines():
+            if line.strip():
+                heading = _HEADING.match(line)
+                return (heading[1] if heading else line.strip())[:200] or _name(self.path)
+        return _name(self.path)[:-3]
+
+    def category(self) -> str:
+        category = category_of(self.path)
+        stated = self.values.get("category")
+        if isinstance(stated, str) and category_key(stated.strip("/ ")) != category_key(category):
+            self.note(
+                "category_differs",
+                f"category says '{stated}', the folder is '{category}'; the folder counts",
+                "move the file, or let `grail sync` correct the line",
+            )
+        return category
+
+    def text(self, name: str) -> str | None:
+        value = self.values.get(name)
+        if value is None or value == "":
+            return None
+        if isinstance(value, str | int | float) and not isinstance(value, bool):
+            return str(value)
+        self.note("bad_value", f"{name} must be text", f"write `{name}: …` on one line")
+        return None
+
+    def choice(self, name: str, allowed: tuple[str, ...], default: Any) -> Any:
+        value = self.values.get(name)
+        if value is None or value in allowed:
+            return default if value is None else value
+        self.note("bad_value", f"{name} {value!r} is not one of {', '.join(allowed)}", f"choose one for {name}")
+        return default
+
+    def time(self, name: str) -> datetime | None:
+        value = self.values.get(name)
+        if value is None or value == "":
+            return None
+        try:
+            if isinstance(value, str | date):
+                return parse_time(value, zone=self.zone)
+        except InputError:
+            pass
+        self.note("bad_time", f"{name} {value!r} is not a date or time", "write it like 2026-06-02T14:23:00Z")
+        return None
+
+    def observed(self) -> datetime | None:
+        return next((time for name in OBSERVED_KEYS if name in self.values and (time := self.time(name))), None)
+
+    def interval(self) -> tuple[datetime | None, datetime | None]:
+        begin, end = self.time("valid_from"), self.time("valid_until")
+        if begin and end and end <= begin:
+            self.note(
+                "inverted_interval",
+                f"valid_until {format_time(end)} is not after valid_from {format_time(begin)}; both are left out",
+                "correct one of the two",
+            )
+            return None, None
+        return begin, end
+
+    def confidence(self) -> float:
+        value = self.values.get("confidence")
+        if value is None:
+            return 1.0
+        if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1:
+            return float(value)
+        self.note("bad_value", f"confidence {value!r} is not a number from 0 to 1; 1 is used", "correct the number")
+        return 1.0
+
+    def tags(self) -> tuple[str, ...]:
+        value = self.values.get("tags")
+        if value is None:
+            return ()
+        if isinstance(value, list):
+            value = [str(item) if isinstance(item, int | float) else item for item in value if item is not None]
+        try:
+            return clean_tags(value)
+        except InputError as error:
+            self.note("bad_value", error.message, "write them like `tags: [one, two]`")
+            return ()
+
+    def _items(self, name: str, read: Callable[[Any], Any]) -> Iterable[Any]:
+        value = self.values.get(name)
+        if value is None:
+            return
+        for number, item in enumerate(value if isinstance(value, list) else [value], start=1):
+            made = read(item)
+            if made is None:
+                self.note("bad_value", f"{name}: item {number} cannot be read", "see the file format page")
+            else:
+                yield made
+
+    def entities(self) -> tuple[Entity, ...]:
+        return unique_entities(self._items("entities", read_entity))
+
+    def relationships(self) -> tuple[Relationship, ...]:
+        return tuple(dict.fromkeys(self._items("relationships", read_relationship)))
+
+    def evidence(self) -> tuple[Evidence, ...]:
+        return tuple(self._items("evidence", _read_evidence))
+
+    def related(self) -> tuple[str, ...]:
+        return tuple(self._items("related_to", lambda item: str(item) if isinstance(item, str | int) else None))
+
+
+def unique_entities(entities: Iterable[Entity]) -> tuple[Entity, ...]:
+    """Entities without repetitions of one name and type, in order."""
+    return tuple({(entity.key, entity_key(entity.type)): entity for entity in reversed(list(entities))}.values())[::-1]
+
+
+def read_entity(value: Any) -> Entity | None:
+    """An entity from a name or a mapping; None when it is neither."""
+    if isinstance(value, str):
+        return Entity(value.strip()) if value.strip() else None
+    if not isinstance(value, Mapping) or not _named(value.get("name")):
+        return None
+    aliases = value.get("aliases") or ()
+    aliases = (aliases,) if isinstance(aliases, str) else tuple(map(str, aliases))
+    return Entity(str(value["name"]).strip(), _word(value, "type"), _word(value, "description"), aliases)
+
+
+def read_relationship(value: Any) -> Relationship | None:
+    """A relationship from a mapping; None when an end or the type is missing."""
+    if not isinstance(value, Mapping):
+        return None
+    kind = value.get("relationship_type") or value.get("type")
+    if not all(map(_named, (value.get("source"), value.get("target"), kind))):
+        return None
+    return Relationship(
+        str(value["source"]).strip(), str(value["target"]).strip(), str(kind).strip(), _word(value, "description"),
+        _number(value.get("weight")), _number(value.get("confidence")),
+    )  # fmt: skip
+
+
+def _read_evidence(value: Any) -> Evidence | None:
+    if not isinstance(value, Mapping) or not _named(value.get("quote")):
+        return None
+    span = value.get("span")
+    pair = (int(span[0]), int(span[1])) if isinstance(span, list) and [type(n) for n in span] == [int, int] else None
+    return Evidence(str(value["quote"]), _word(value, "source"), pair, _word(value, "sha256"))
+
+
+def _named(value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return False
+    return len(str(value)) <= MAX_NAME and bool(entity_key(str(value)))
+
+
+def _word(value: Mapping[str, Any], name: str) -> str:
+    found = value.get(name)
+    return "" if found is None else str(found).strip()
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def fields_of(observation: Observation) -> dict[str, Any]:
+    """The frontmatter of an observation in the order in which our own files have it."""
+    o = observation
+    plain = o.to_dict()
+    values: dict[str, Any] = {"id": o.id, "title": o.title, "observed_at": plain["observed_at"], "category": o.category}
+    if id_time(o.id) != o.recorded_at:
+        values["recorded_at"] = plain["recorded_at"]
+    values |= {"tags": list(o.tags)} if o.tags else {}
+    values["confidence"] = o.confidence
+    for name in ("source", "entities", "relationships"):
+        if plain.get(name):
+            values[name] = plain[name]
+    values |= {name: plain[name] for name in ("kind", "status") if plain[name] != _DEFAULTS[name]}
+    for name in ("attribute", "valid_from", "valid_until", "expires_at", "review_at", "supersedes", "scope",
+                 "source_kind", "evidence", "related_to"):  # fmt: skip
+        if plain.get(name):
+            values[name] = plain[name]
+    return values | o.extra
+
+
+_DEFAULTS: Final = {"kind": "semantic", "status": "confirmed"}

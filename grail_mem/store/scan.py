@@ -1,0 +1,206 @@
+"""The scan: what of the observation files is not as it was known, found without reading unchanged files.
+
+Knows nothing of what the files hold; whether a changed file really says something else is decided by its content hash,
+elsewhere.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, NamedTuple
+from zlib import crc32
+
+from grail_mem.model.problem import Problem
+from grail_mem.store.filename import is_ignored_dir, is_observation_file
+from grail_mem.store.files import UNKNOWN_STATE, FileState, state_of
+from grail_mem.store.layout import MEMORIES
+
+_MASK: Final = (1 << 63) - 1
+_TICK_NS: Final = 20_000_000  # the kernel stamps files by its own tick, up to 10 ms; twice that is safe
+_COARSE_NS: Final = 2_000_000_000  # file systems that keep whole seconds (or two) only
+
+
+class FolderState(NamedTuple):
+    """What tells that a folder holds the same files in the same states as before.
+
+    Attributes:
+        mtime_ns: The folder's own time, moved by files coming, going and being renamed; -1 when not settled.
+        digest: Over names and states of its observation files, whatever their order.
+        n_files: Observation files directly in it.
+    """
+
+    mtime_ns: int
+    digest: int
+    n_files: int
+
+
+@dataclass(slots=True)
+class Found:
+    """What a scan found.
+
+    Attributes:
+        changed: Paths of files that are new or whose state differs.
+        gone: Paths of known files that are no longer there.
+        folders: Every folder that was listed, as it is now.
+        missing_folders: Known folders that are no longer there.
+        problems: Folders that could not be read, links, and the like.
+        n_files: Files looked at.
+    """
+
+    changed: dict[str, FileState] = field(default_factory=dict)
+    gone: list[str] = field(default_factory=list)
+    folders: dict[str, FolderState] = field(default_factory=dict)
+    missing_folders: list[str] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    n_files: int = 0
+
+
+KnownFiles = Callable[[str], Mapping[str, FileState]]
+
+
+def settled(state: FileState, now_ns: int | None = None) -> FileState:
+    """The state, or the unknown state when the file changed so recently that a further change might not show."""
+    return UNKNOWN_STATE if _fresh(state.ctime_ns, time.time_ns() if now_ns is None else now_ns) else state
+
+
+def _fresh(stamp_ns: int, now_ns: int) -> bool:
+    return now_ns - stamp_ns < (_COARSE_NS if stamp_ns % 1_000_000_000 == 0 else _TICK_NS)
+
+
+def scan_all(
+    root: Path, known: Mapping[str, FolderState], files: KnownFiles, *, progress: Callable[[int], None] | None = None
+) -> Found:
+    """Look at every observation file's state.
+
+    Args:
+        root: The store's root.
+        known: Folders (relative to the root) as they were.
+        files: Gives the known states of the files in one folder, by name; asked only for folders that differ.
+        progress: Called with the number of files seen so far, once a folder.
+    """
+    found = Found()
+    waiting = [MEMORIES]
+    while waiting:
+        folder = waiting.pop()
+        waiting += _look(root, folder, known, files, found)
+        if progress:
+            progress(found.n_files)
+    _note_missing(known, found, set(found.folders), files)
+    return found
+
+
+def scan_folders(root: Path, known: Mapping[str, FolderState], files: KnownFiles) -> Found:
+    """Look only into folders whose own time moved: finds files added, removed and renamed, not edits in place."""
+    found = Found()
+    waiting = [folder for folder in sorted(known) if _moved(root, folder, known[folder], found)]
+    if MEMORIES not in known:
+        waiting.append(MEMORIES)
+    while waiting:
+        folder = waiting.pop()
+        if folder not in found.folders:
+            waiting += [sub for sub in _look(root, folder, known, files, found) if sub not in known]
+    _note_missing(known, found, set(known) - set(found.missing_folders), files)
+    return found
+
+
+def _moved(root: Path, folder: str, known: FolderState, found: Found) -> bool:
+    try:
+        return os.stat(root / folder, follow_symlinks=False).st_mtime_ns != known.mtime_ns
+    except FileNotFoundError:
+        found.missing_folders.append(folder)
+    except OSError as error:
+        found.problems.append(_unreadable(folder, error))
+    return False
+
+
+def _look(root: Path, folder: str, known: Mapping[str, FolderState], files: KnownFiles, found: Found) -> list[str]:
+    """Compare one folder with what was known of it; returns its subfolders."""
+    try:
+        status = os.stat(root / folder, follow_symlinks=False)
+        if not stat.S_ISDIR(status.st_mode):
+            raise NotADirectoryError(20, "it is a link or a file")
+        states, subfolders, odd = _list(root, folder)
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        found.problems.append(_unreadable(folder, error))
+        if folder in known:
+            found.folders[folder] = known[folder]
+        return [name for name in known if name.startswith(f"{folder}/") and name.count("/") == folder.count("/") + 1]
+    now_ns = time.time_ns()
+    mtime_ns = -1 if _fresh(status.st_mtime_ns, now_ns) else status.st_mtime_ns
+    now = FolderState(mtime_ns, _digest(states), len(states))
+    found.folders[folder] = now
+    found.n_files += len(states)
+    found.problems += odd
+    before = known.get(folder)
+    if before is None or (before.digest, before.n_files) != (now.digest, now.n_files):
+        expected = files(folder) if before is not None else {}
+        for name, state in states.items():
+            if expected.get(name) != state:
+                found.changed[f"{folder}/{name}"] = state
+        found.gone += [f"{folder}/{name}" for name in expected if name not in states]
+    return subfolders
+
+
+def _list(root: Path, folder: str) -> tuple[dict[str, FileState], list[str], list[Problem]]:
+    states: dict[str, FileState] = {}
+    subfolders: list[str] = []
+    odd: list[Problem] = []
+    with os.scandir(root / folder) as entries:
+        for entry in entries:
+            name = entry.name
+            if is_ignored_dir(name):
+                continue
+            if not name.isascii() and not _is_unicode(name):
+                odd.append(_odd("bad_name", "the name is not valid UTF-8", f"{folder}/{ascii(name)}", "rename it"))
+            elif entry.is_symlink():
+                if is_observation_file(name) or entry.is_dir():
+                    odd.append(_odd("link", "links are not followed", f"{folder}/{name}", "put the file itself here"))
+            elif entry.is_dir(follow_symlinks=False):
+                subfolders.append(f"{folder}/{name}")
+            elif is_observation_file(name):
+                states[name] = state_of(entry.stat(follow_symlinks=False))
+    return states, subfolders, odd
+
+
+def _odd(code: str, message: str, where: str, remedy: str) -> Problem:
+    return Problem(code, message, where, remedy=remedy, severity="warning")
+
+
+def _is_unicode(name: str) -> bool:
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _digest(states: Mapping[str, FileState]) -> int:
+    total = 0
+    for name, state in states.items():
+        total += hash((crc32(name.encode()), *state))
+    return total & _MASK
+
+
+def _note_missing(known: Mapping[str, FolderState], found: Found, there: set[str], files: KnownFiles) -> None:
+    for folder in sorted(known):
+        if folder not in there:
+            if folder not in found.missing_folders:
+                found.missing_folders.append(folder)
+            found.gone += [f"{folder}/{name}" for name in files(folder)]
+
+
+def _unreadable(folder: str, error: OSError) -> Problem:
+    return Problem(
+        "unreadable_folder",
+        f"the folder cannot be read ({error.strerror}); what was known of it is kept",
+        folder,
+        remedy="give back the right to read it, then run `grail sync`",
+        severity="warning",
+    )

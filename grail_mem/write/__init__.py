@@ -1,0 +1,1 @@
+"""The only code that changes observations: validate, add, change, sync. Knows nothing of ranking."""

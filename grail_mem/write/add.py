@@ -1,0 +1,170 @@
+"""Add observations: check → stage → place → tell the ledger → make durable.
+
+Knows nothing of how they are found again.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Final
+
+from grail_mem.errors import ConflictError, InputError
+from grail_mem.model.names import clean_text
+from grail_mem.model.observation import Observation, fingerprint
+from grail_mem.model.times import format_time
+from grail_mem.query.view import View
+from grail_mem.store.filename import file_name
+from grail_mem.store.files import open_folder, translated
+from grail_mem.store.frontmatter import render
+from grail_mem.store.layout import Layout, folder_of
+from grail_mem.store.ledger import Entry
+from grail_mem.store.observation_file import fields_of
+from grail_mem.write.staged import Placing, discard, make_durable, place, stage, staging, writing
+from grail_mem.write.validate import Draft, make_observation
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What became of one write.
+
+    Attributes:
+        id: The observation's ULID.
+        path: Its file, relative to the root.
+        created: False when the same observation was there already; then `id` and `path` are those of that one.
+        warnings: What was adjusted or is worth knowing.
+    """
+
+    id: str
+    path: str
+    created: bool = True
+    warnings: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, object]:
+        """The result as plain JSON values."""
+        return {"id": self.id, "path": self.path, "created": self.created, "warnings": list(self.warnings)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """A checked observation with its bytes and its place; only the tail of the name may still change."""
+
+    observation: Observation
+    folder: str
+    data: bytes
+    slug: str
+    warnings: tuple[str, ...]
+
+
+def add(view: View, drafts: Sequence[Draft], *, actor: str) -> list[Written]:
+    """Store observations; all of them or, when one is not valid, none.
+
+    Args:
+        view: The store.
+        drafts: What to store; one result each, in order.
+        actor: Who does it.
+
+    Raises:
+        InputError: One or more drafts cannot be used; `problems` lists all reasons of all drafts.
+        StoreError: The disk did not take it; nothing was stored.
+    """
+    checked = _check(view, drafts)
+    if not checked:
+        return []
+    with staging(view.layout) as staging_fd, translated("store the observation"):
+        folders = {
+            folder: _make_folder(view.layout, folder) for folder in {folder_of(o.category) for o, _, _ in checked}
+        }
+        ready = [_prepare(*item, folders[folder_of(item[0].category)]) for item in checked]
+        staged = stage(staging_fd, [item.data for item in ready], sync=view.settings.durability == "full")
+        try:
+            with writing(view.layout):
+                view.catch_up()
+                results, placings, unused = _decide(view, ready, staged, actor)
+                ledger_fd = place(view, placings, staging_fd)
+        except Exception:  # not an interrupt: what is committed by then is finished by the next writer
+            discard(staging_fd, staged)
+            raise
+        discard(staging_fd, unused)
+        make_durable(view, placings, ledger_fd)
+    return results
+
+
+def _make_folder(layout: Layout, folder: str) -> str:
+    with open_folder(layout.root, folder, create=True) as (_, spelled):
+        return spelled
+
+
+def _decide(
+    view: View, ready: Sequence[_Ready], staged: Sequence[str], actor: str
+) -> tuple[list[Written], list[Placing], list[str]]:
+    """Give every staged file its path, or leave it out because the same observation is there already."""
+    results: list[Written] = []
+    placings: list[Placing] = []
+    unused: list[str] = []
+    here: dict[int, Written] = {}
+    taken: set[str] = set()
+    for item, name in zip(ready, staged, strict=True):
+        made = item.observation
+        print_ = fingerprint(made)
+        same = here.get(print_) or view.find_same(made, print_)
+        if same is not None:
+            results.append(Written(same.id, same.path, created=False, warnings=(*item.warnings, ALREADY_THERE)))
+            unused.append(name)
+            continue
+        path = _free_path(view.layout, item, taken)
+        taken.add(path)
+        entry = Entry(
+            "add", made.id, path, digest=sha256(item.data).hexdigest(), fingerprint=f"{print_:016x}",
+            at=format_time(datetime.now(UTC)), actor=actor,
+        )  # fmt: skip
+        placings.append(Placing(name, path, entry))
+        here[print_] = Written(made.id, path, warnings=item.warnings)
+        results.append(here[print_])
+    return results, placings, unused
+
+
+ALREADY_THERE: Final = "the same observation was there already; nothing was written."
+
+
+def _free_path(layout: Layout, item: _Ready, taken: Collection[str]) -> str:
+    """A path that no file has; the tail of the id in it grows until that is so."""
+    made = item.observation
+    for tail in range(6, 27):
+        path = f"{item.folder}/{file_name(made.observed_at, item.slug or made.title, made.id, tail)}"
+        if path not in taken and not os.path.lexists(layout.root / path):
+            return path
+    raise ConflictError(f"Every file name for '{made.title}' is taken in {item.folder}.", hint="Repeat the call.")
+
+
+def _check(view: View, drafts: Sequence[Draft]) -> list[tuple[Observation, str, tuple[str, ...]]]:
+    now = datetime.now(UTC)
+    checked, problems = [], []
+    for number, draft in enumerate(drafts, start=1):
+        try:
+            made, warnings = make_observation(draft, now=now, settings=view.settings)
+            checked.append((made, _slug(draft), warnings))
+        except InputError as error:
+            problems += [f"draft {number}: {text}" if len(drafts) > 1 else text for text in error.problems]
+    if problems:
+        raise InputError("Nothing was stored. " + " ".join(problems), problems=problems)
+    return checked
+
+
+def _slug(draft: Draft) -> str:
+    if draft.slug is None:
+        return ""
+    if not isinstance(draft.slug, str):
+        raise InputError(f"slug must be text, not {draft.slug!r}.")
+    return clean_text(draft.slug)[0]
+
+
+def _prepare(made: Observation, slug: str, warnings: tuple[str, ...], folder: str) -> _Ready:
+    if folder != folder_of(made.category):
+        spelled = folder.partition("/")[2]
+        warnings += (f"category '{made.category}' is spelled '{spelled}' in this store; that one was used.",)
+        made = replace(made, category=spelled)
+    return _Ready(made, folder, render(fields_of(made), made.content), slug, warnings)

@@ -1,0 +1,106 @@
+"""Check: everything that is wrong with a store, each with its place and what to do; changes nothing.
+
+Knows nothing of how to repair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from grail_mem.model.category import category_key
+from grail_mem.model.problem import Problem
+from grail_mem.query.view import View
+from grail_mem.store.files import read_file
+from grail_mem.store.layout import LEDGER, OUTPUT
+from grail_mem.store.ledger import verify
+from grail_mem.write.staged import leftovers
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What a check found.
+
+    Attributes:
+        n_observations: Observations that count.
+        n_files: Files looked at.
+        n_unsynced: Changes by others that the ledger has not heard of.
+        problems: Findings, by place.
+    """
+
+    n_observations: int
+    n_files: int
+    n_unsynced: int
+    problems: tuple[Problem, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is no finding of severity `error`."""
+        return all(problem.severity != "error" for problem in self.problems)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain JSON values."""
+        return {
+            "ok": self.ok, "n_observations": self.n_observations, "n_files": self.n_files,
+            "n_unsynced": self.n_unsynced, "problems": [p.to_dict() for p in self.problems],
+        }  # fmt: skip
+
+
+def check(view: View, *, progress: Callable[[int], None] | None = None) -> Checked:
+    """Look at files, ledger, snapshot and what killed writers left."""
+    view.refresh()
+    n_files = view.scan(whole=True, progress=progress)
+    problems = [*view.problems(), *_ledger(view), *_spellings(view), *_snapshot(view), *_leftovers(view)]
+    ordered = sorted(problems, key=lambda p: (p.severity, p.where, p.line, p.code))
+    return Checked(view.n_rows, n_files, len(view.unsynced()), tuple(ordered))
+
+
+def _ledger(view: View) -> Iterator[Problem]:
+    for clone, line, kind, detail in verify(view.layout):
+        where = f"{LEDGER}/{clone}.jsonl"
+        if kind == "torn":
+            yield Problem(
+                "torn_entry", "a writer was killed while it wrote this line; no write that returned is lost", where, line,
+                remedy="nothing to do", severity="warning",
+            )  # fmt: skip
+        else:
+            yield Problem(
+                "broken_chain", f"the chain does not verify: {detail}", where, line,
+                remedy="compare the file with git or a backup; the observations themselves are not touched by this",
+            )  # fmt: skip
+
+
+def _spellings(view: View) -> Iterator[Problem]:
+    """Folders that are one on a system that does not tell upper from lower case."""
+    seen: dict[str, str] = {}
+    for folder in sorted(view.folders):
+        other = seen.setdefault(category_key(folder), folder)
+        if other != folder:
+            yield Problem(
+                "same_folder", f"differs from {other} only in spelling; on other systems they are one folder", folder,
+                remedy="give one of them another name", severity="warning",
+            )  # fmt: skip
+
+
+def _snapshot(view: View) -> Iterator[Problem]:
+    """Files of the snapshot that are not as its manifest says."""
+    name = view.manifest.name
+    for file, digest in view.manifest.files.items():
+        path = view.layout.snapshots / name / file
+        place = f"{OUTPUT}/snapshots/{name}/{file}"
+        try:
+            found = sha256(read_file(path)[0]).hexdigest()
+        except OSError as error:
+            found = f"it cannot be read: {error.strerror}"
+        if found != digest:
+            yield Problem("damaged_snapshot", "the file is not as it was written", place, remedy="run `grail rebuild`")
+
+
+def _leftovers(view: View) -> Iterator[Problem]:
+    for path in leftovers(view.layout):
+        yield Problem(
+            "leftover", "a writer was killed before its file got a name; it never reported success",
+            str(path.relative_to(view.layout.root)), remedy="delete it", severity="warning",
+        )  # fmt: skip

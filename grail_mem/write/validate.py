@@ -1,0 +1,255 @@
+"""From a draft, which may hold anything, to a valid observation, with all problems at once.
+
+Knows nothing of files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from datetime import date, datetime
+from typing import Any, Final
+
+from grail_mem.errors import InputError
+from grail_mem.model.category import clean_category
+from grail_mem.model.names import clean_tags, clean_text, entity_key
+from grail_mem.model.observation import KINDS, SOURCE_KINDS, STATUSES, Entity, Observation, Relationship
+from grail_mem.model.problem import Gather
+from grail_mem.model.times import format_time, parse_when
+from grail_mem.model.ulid import id_time, is_id, new_id
+from grail_mem.settings import Settings
+from grail_mem.store.observation_file import read_entity, read_relationship, unique_entities
+
+MAX_TITLE: Final = 1_000
+MAX_ITEMS: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """An observation as a caller sends it, before anything is checked; the fields are those of `add_observation`."""
+
+    content: Any = None
+    title: Any = None
+    category: Any = None
+    tags: Any = None
+    entities: Any = None
+    relationships: Any = None
+    observed_at: Any = None
+    confidence: Any = None
+    source: Any = None
+    related_to: Any = None
+    kind: Any = None
+    attribute: Any = None
+    status: Any = None
+    valid_from: Any = None
+    valid_until: Any = None
+    expires_at: Any = None
+    review_at: Any = None
+    supersedes: Any = None
+    scope: Any = None
+    source_kind: Any = None
+    slug: Any = None
+
+
+DRAFT_FIELDS: Final = tuple(item.name for item in fields(Draft))
+
+
+def read_draft(values: Mapping[str, Any]) -> Draft:
+    """A draft from a mapping such as one line of JSON.
+
+    Raises:
+        InputError: It is no mapping, or holds fields that no observation has.
+    """
+    if not isinstance(values, Mapping):
+        raise InputError(f"A draft must be a mapping of fields, not {type(values).__name__}.")
+    unknown = [str(name) for name in values if name not in DRAFT_FIELDS]
+    if unknown:
+        raise InputError(
+            f"There is no field {', '.join(repr(name) for name in unknown)} in an observation.",
+            hint=f"The fields are {', '.join(DRAFT_FIELDS)}.",
+            problems=[f"'{name}' is no field of an observation." for name in unknown],
+        )
+    return Draft(**values)
+
+
+def make_observation(draft: Draft, *, now: datetime, settings: Settings) -> tuple[Observation, tuple[str, ...]]:
+    """A valid observation with a new id, and warnings about what was adjusted.
+
+    Args:
+        draft: What the caller sent.
+        now: The moment of recording, and the time that relative times are counted from.
+        settings: Zone, default category and limits.
+
+    Raises:
+        InputError: The draft cannot be used; `problems` lists every reason.
+    """
+    warnings: list[str] = []
+    gather = Gather()
+    id_ = new_id()
+    recorded_at = id_time(id_) or now
+
+    def time(value: Any) -> datetime:
+        if not isinstance(value, str | date):
+            raise InputError(f"{value!r} is not a time; write it like 2026-06-02T14:23:00Z.")
+        return parse_when(value, now=now, zone=settings.zone)
+
+    content = gather.read("content", "" if draft.content is None else draft.content, _content(settings, warnings), "")
+    entities = gather.read("entities", draft.entities, _entities, ())
+    relationships = gather.read("relationships", draft.relationships, _relationships, ())
+    made = Observation(
+        id=id_,
+        title=gather.read("title", draft.title, _title(warnings), "") or first_line(content),
+        content=content,
+        category=gather.read("category", draft.category, clean_category, settings.default_category),
+        observed_at=gather.read("observed_at", draft.observed_at, time, recorded_at),
+        recorded_at=recorded_at,
+        tags=gather.read("tags", draft.tags, clean_tags, ()),
+        entities=with_endpoints(entities, relationships, warnings),
+        relationships=relationships,
+        confidence=gather.read("confidence", draft.confidence, _confidence, 1.0),
+        kind=gather.read("kind", draft.kind, _choice(KINDS), "semantic"),
+        status=gather.read("status", draft.status, _choice(STATUSES), "confirmed"),
+        source=gather.read("source", draft.source, _line, None),
+        source_kind=gather.read("source_kind", draft.source_kind, _choice(SOURCE_KINDS), None),
+        attribute=gather.read("attribute", draft.attribute, _line, None),
+        scope=gather.read("scope", draft.scope, _line, None),
+        valid_from=gather.read("valid_from", draft.valid_from, time, None),
+        valid_until=gather.read("valid_until", draft.valid_until, time, None),
+        expires_at=gather.read("expires_at", draft.expires_at, time, None),
+        review_at=gather.read("review_at", draft.review_at, time, None),
+        supersedes=gather.read("supersedes", draft.supersedes, _id, None),
+        related_to=gather.read("related_to", draft.related_to, _ids, ()),
+    )
+    if made.valid_from and made.valid_until and made.valid_until <= made.valid_from:
+        gather.found.append(
+            f"valid_until ({format_time(made.valid_until)}) must be after valid_from ({format_time(made.valid_from)})."
+        )
+    gather.stop("The observation cannot be stored.")
+    return made, tuple(warnings)
+
+
+def first_line(content: str) -> str:
+    """The title of an observation that was given none: its first line, without heading marks."""
+    line = next((line.strip() for line in content.splitlines() if line.strip()), "")
+    return line.lstrip("#").strip()[:200] or line[:200]
+
+
+def with_endpoints(
+    entities: tuple[Entity, ...], relationships: tuple[Relationship, ...], warnings: list[str]
+) -> tuple[Entity, ...]:
+    """The entities, and one for every end of a relationship that was not among them, with a warning."""
+    known = {entity.key for entity in entities}
+    missing = {entity_key(name): name for r in relationships for name in (r.source, r.target)}
+    added = tuple(Entity(name) for key, name in missing.items() if key not in known)
+    warnings += [f"entity '{entity.name}' was added because a relationship names it." for entity in added]
+    return entities + added
+
+
+def _content(settings: Settings, warnings: list[str]) -> Any:
+    def read(value: Any) -> str:
+        if not isinstance(value, str):
+            raise InputError(f"content must be text, not {type(value).__name__}.")
+        text, replaced = clean_text(value)
+        if not text.strip():
+            raise InputError("content is empty; an observation needs a statement.")
+        if (size := len(text.encode())) > settings.max_content_bytes:
+            raise InputError(
+                f"content is {size} bytes long; the setting max_content_bytes allows {settings.max_content_bytes}."
+            )
+        if replaced:
+            warnings.append("content held NUL characters or half surrogate pairs; they became U+FFFD.")
+        return text
+
+    return read
+
+
+def _title(warnings: list[str]) -> Any:
+    def read(value: Any) -> str:
+        if not isinstance(value, str):
+            raise InputError(f"title must be text, not {type(value).__name__}.")
+        text, replaced = clean_text(value)
+        if len(text.strip().splitlines()) > 1:
+            raise InputError("title must be one line; put the rest into content.")
+        if len(text) > MAX_TITLE:
+            raise InputError(f"title is {len(text)} characters long; at most {MAX_TITLE} are allowed.")
+        if replaced:
+            warnings.append("title held NUL characters or half surrogate pairs; they became U+FFFD.")
+        return text.strip()
+
+    return read
+
+
+def _confidence(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise InputError(f"confidence must be a number from 0 to 1, not {value!r}.")
+    return float(value)
+
+
+def _choice(allowed: tuple[str, ...]) -> Any:
+    def read(value: Any) -> str:
+        if value not in allowed:
+            raise InputError(f"must be one of {', '.join(allowed)}, not {value!r}.")
+        return str(value)
+
+    return read
+
+
+def _line(value: Any) -> str | None:
+    if not isinstance(value, str):
+        raise InputError(f"must be text, not {type(value).__name__}.")
+    text = clean_text(value)[0].strip()
+    if len(text.splitlines()) > 1 or len(text) > MAX_TITLE:
+        raise InputError(f"must be one line of at most {MAX_TITLE} characters.")
+    return text or None
+
+
+def _id(value: Any) -> str:
+    if not is_id(value):
+        raise InputError(f"{value!r} is not the id of an observation (26 characters, as `add` printed it).")
+    return str(value)
+
+
+def _ids(value: Any) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(map(_id, _listed(value))))
+
+
+def _listed(value: Any) -> list[Any]:
+    if not isinstance(value, list | tuple):
+        raise InputError(f"must be a list, not {type(value).__name__}.")
+    if len(value) > MAX_ITEMS:
+        raise InputError(f"holds {len(value)} items; at most {MAX_ITEMS} are allowed.")
+    return list(value)
+
+
+def _entities(value: Any) -> tuple[Entity, ...]:
+    return unique_entities(_made(value, Entity, read_entity, {"name", "type", "description", "aliases"}, "a name"))
+
+
+def _relationships(value: Any) -> tuple[Relationship, ...]:
+    allowed = {"source", "target", "relationship_type", "type", "description", "weight", "confidence"}
+    made = _made(value, Relationship, read_relationship, allowed, "source, target and relationship_type")
+    return tuple(dict.fromkeys(made))
+
+
+def _made(value: Any, made: type, read: Any, allowed: set[str], needs: str) -> list[Any]:
+    result, problems = [], []
+    for number, item in enumerate(_listed(value), start=1):
+        if isinstance(item, made):
+            result.append(item)
+            continue
+        unknown = [str(key) for key in item if key not in allowed] if isinstance(item, Mapping) else []
+        if unknown:
+            problems.append(f"item {number} has no field '{unknown[0]}'; the fields are {', '.join(sorted(allowed))}.")
+        elif (one := read(item)) is None:
+            problems.append(f"item {number} needs {needs}: {item!r}")
+        else:
+            result.append(one)
+    if problems:
+        raise InputError(" ".join(problems), problems=problems)
+    return [_cleaned(item) for item in result]
+
+
+def _cleaned(item: Any) -> Any:
+    values = {f.name: v for f in fields(item) if isinstance(v := getattr(item, f.name), str)}
+    lines = {name: " ".join(clean_text(text)[0].split()) for name, text in values.items()}
+    return type(item)(**({f.name: getattr(item, f.name) for f in fields(item)} | lines))
