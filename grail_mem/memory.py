@@ -397,7 +397,7 @@ class Memory:
             self._sql = SqlSession(view)
         return self._sql
 
-    def graph(self) -> nx.MultiDiGraph[str]:
+    def graph(self) -> nx.MultiDiGraph:
         """Entities and the relationships between them, as a networkx graph.
 
         Returns:

@@ -94,7 +94,7 @@ def _load(text: str, path: Path) -> dict[str, Any]:
     import yaml  # here: a store with default settings never needs it
 
     try:
-        values = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        values = yaml.safe_load(text)
     except yaml.YAMLError as error:
         raise InputError(f"{path.name} is not valid YAML: {error}") from error
     if not isinstance(values, dict):

@@ -71,9 +71,7 @@ class Filter:
         )
 
     def digest(self) -> str:
-        """A short digest, equal for equal conditions; relative times have become instants already, so it leaves
-        times out.
-        """
+        """A short digest, equal for equal conditions; times are left out, since relative ones move between calls."""
         parts = [
             [glob.pattern for glob in value] if item.name == "category" else value
             for item in fields(self)
@@ -125,6 +123,18 @@ def make_filter(
         zone: Zone of times without an offset.
         since: Instant, date or relative time (`7d`, `2 weeks ago`), inclusive.
         before: The same, exclusive.
+        category: Globs, any of which matches.
+        tags: Any of these.
+        tags_all: All of these.
+        entity_names: Any of these is mentioned.
+        entity_types: An entity of any of these types is mentioned.
+        relationship_type: A relationship of any of these types is stated.
+        min_confidence: 0 to 1.
+        kind: Any of these.
+        status: Any of these.
+        source_kind: Any of these.
+        text: Contained in title or body.
+        as_of: Valid at that time.
 
     Raises:
         InputError: One or more values cannot be used; `problems` lists all.

@@ -37,9 +37,13 @@ class BaseRow(NamedTuple):
 class Base(Protocol):
     """The snapshot below the delta."""
 
-    def by_path(self, paths: Collection[str]) -> dict[str, BaseRow]: ...
+    def by_path(self, paths: Collection[str]) -> dict[str, BaseRow]:
+        """Rows by path, those that no longer count included."""
+        ...
 
-    def by_id(self, ids: Collection[str]) -> dict[str, BaseRow]: ...
+    def by_id(self, ids: Collection[str]) -> dict[str, BaseRow]:
+        """Rows by id, those that no longer count included."""
+        ...
 
 
 Kind = Literal["adopt", "edit", "relocate", "vanish"]
@@ -165,6 +169,7 @@ def _drop(delta: Delta, before: BaseRow | None, path: str) -> None:
 
 
 def adopted_as(before: BaseRow) -> Adopted:
+    """What a row of the snapshot keeps for a file that does not carry it itself."""
     return Adopted(before.id, format_time(from_us(before.observed_us)), format_time(from_us(before.recorded_us)))
 
 
@@ -196,7 +201,7 @@ def _follow_moves(delta: Delta, paths: Iterable[str], old: Mapping[str, BaseRow 
         row = delta.rows.get(path)
         if row is not None and not row.has_id and old[path] is None and row.observation.sha256 in gone:
             former = gone.pop(row.observation.sha256)
-            delta.rows[path] = replace(row, observation=replace(row.observation, **_identity(former)))
+            delta.rows[path] = _renamed(row, former)
 
 
 def _sha(known: BaseRow | FileRow) -> str:
@@ -207,13 +212,15 @@ def _id(known: BaseRow | FileRow) -> str:
     return known.id if isinstance(known, BaseRow) else known.observation.id
 
 
-def _identity(known: BaseRow | FileRow) -> dict[str, object]:
+def _renamed(row: FileRow, known: BaseRow | FileRow) -> FileRow:
+    """A row with the id and times that it had under its former name."""
     if isinstance(known, BaseRow):
-        return {
-            "id": known.id, "observed_at": from_us(known.observed_us), "recorded_at": from_us(known.recorded_us),
-        }  # fmt: skip
-    o = known.observation
-    return {"id": o.id, "observed_at": o.observed_at, "recorded_at": o.recorded_at}
+        id_, observed_at, recorded_at = known.id, from_us(known.observed_us), from_us(known.recorded_us)
+    else:
+        o = known.observation
+        id_, observed_at, recorded_at = o.id, o.observed_at, o.recorded_at
+    made = replace(row.observation, id=id_, observed_at=observed_at, recorded_at=recorded_at)
+    return replace(row, observation=made)
 
 
 def _settle_ids(

@@ -30,9 +30,13 @@ class Dictionary(Protocol):
     categories: list[str]
     dimensions: dict[str, dict[str, int]]
 
-    def place(self, terms: Sequence[Term]) -> list[TermPlace]: ...
+    def place(self, terms: Sequence[Term]) -> list[TermPlace]:
+        """Where terms have their rows, in the same order."""
+        ...
 
-    def category_range(self, key: list[str]) -> tuple[int, int]: ...
+    def category_range(self, key: list[str]) -> tuple[int, int]:
+        """First code and code after the last of a folder and everything below it."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +56,7 @@ class Plan:
     unordered: bool
 
 
-class _Nothing(Exception):
+class _NothingMatchesError(Exception):
     """A condition that no row can meet was found while planning."""
 
 
@@ -60,7 +64,7 @@ def plan(f: Filter, dictionary: Dictionary) -> Plan | None:
     """How a filter is asked of a snapshot; None when no row can match."""
     try:
         return _plan(f, dictionary)
-    except _Nothing:
+    except _NothingMatchesError:
         return None
 
 
@@ -106,7 +110,7 @@ def _categories(f: Filter, dictionary: Dictionary) -> str:
             ranges |= {(code, code + 1) for code, name in enumerate(dictionary.categories) if glob.matches(name)}
     merged = _merged(sorted((first, end) for first, end in ranges if first < end))
     if not merged:
-        raise _Nothing
+        raise _NothingMatchesError
     texts = [f"cid = {first}" if end == first + 1 else f"cid BETWEEN {first} AND {end - 1}" for first, end in merged]
     return f"({' OR '.join(texts)})" if len(texts) > 1 else texts[0]
 
@@ -124,7 +128,7 @@ def _merged(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
 def _dimension(name: str, wanted: Sequence[str], dictionary: Dictionary) -> str:
     codes = [code for text in wanted if (code := dictionary.dimensions[name].get(text)) is not None]
     if not codes:
-        raise _Nothing
+        raise _NothingMatchesError
     return f"{name} = {codes[0]}" if len(codes) == 1 else f"{name} IN ({', '.join(map(str, codes))})"
 
 
@@ -140,7 +144,7 @@ def _terms(f: Filter, dictionary: Dictionary) -> tuple[str, list[str], bool]:
     places = iter(dictionary.place([term for group in groups for term in group]))
     found = [[place for _ in group if (place := next(places)).n] for group in groups]
     if not all(found):
-        raise _Nothing
+        raise _NothingMatchesError
     masks: dict[int, int] = {}
     rare: list[TermPlace] = []
     conditions: list[str] = []

@@ -37,6 +37,8 @@ if TYPE_CHECKING:  # these cost a quarter of a second; only building needs them
 VERSION: Final = 1
 HOT_SHARE: Final = 128
 """A term that at least one row in so many has is a bit; rarer ones are postings. Measured: 64 to 256 make no difference."""
+HOT_LEAST: Final = 64
+"""Fewer rows than this are never worth a bit, however few rows there are."""
 _BATCH: Final = 100_000
 DIMENSIONS: Final = ("kind", "status", "source_kind")
 TIMES: Final = ("recorded_at", "valid_from", "valid_until", "expires_at")
@@ -195,8 +197,8 @@ class _Terms:
         self.kinds, self.keys, pairs = _term_pairs(table)
         code, rid = (pairs >> 32).astype(np.int32), (pairs & 0xFFFFFFFF).astype(np.int32)
         self.n = np.bincount(code, minlength=len(self.keys))
-        first = np.concatenate(([0], np.cumsum(self.n)[:-1])).astype(np.int64)
-        frequent = np.nonzero(self.n >= max(n_rows // HOT_SHARE, 64))[0]
+        first = np.cumsum(self.n, dtype=np.int64) - self.n
+        frequent = np.nonzero(self.n >= max(n_rows // HOT_SHARE, HOT_LEAST))[0]
         self.bit = np.full(len(self.keys), -1, np.int32)
         self.bits = [np.zeros(n_rows, np.uint64) for _ in range((len(frequent) + 63) // 64)]
         for number, term in enumerate(frequent):
@@ -204,7 +206,7 @@ class _Terms:
             self.bits[number // 64][rid[first[term] : first[term] + self.n[term]]] |= np.uint64(1 << (number % 64))
         self.posting_rids = rid[self.bit[code] < 0]
         in_postings = np.where(self.bit < 0, self.n, 0)
-        self.first = np.concatenate(([0], np.cumsum(in_postings)[:-1])).astype(np.int64)
+        self.first = np.cumsum(in_postings, dtype=np.int64) - in_postings  # a store without any term has none
 
     def table(self) -> pa.Table:
         import pyarrow as pa

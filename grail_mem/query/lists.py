@@ -99,11 +99,11 @@ def _plain(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def graph(session: SqlSession) -> nx.MultiDiGraph[str]:
+def graph(session: SqlSession) -> nx.MultiDiGraph:
     """Entities and their relationships as a networkx graph; see `Memory.graph`."""
     import networkx as nx
 
-    made: nx.MultiDiGraph[str] = nx.MultiDiGraph()
+    made: nx.MultiDiGraph = nx.MultiDiGraph()
     for row in session.ask("SELECT key, name, types, n_observations FROM entities ORDER BY key").to_pylist():
         made.add_node(row["key"], name=row["name"], types=row["types"] or [], n_observations=row["n_observations"])
     text = """SELECT source, target, relationship_type, observation_id, weight, confidence FROM relationships

@@ -224,21 +224,21 @@ def _where(conditions: Sequence[str]) -> str:
 
 
 class _Order(NamedTuple):
-    """An order in SQL: the column it goes by, the clause, whether rows lie so already, and what comes after a place."""
+    """An order in SQL: the column it goes by, the clause, what comes after a place, and whether rows lie so already."""
 
     value: str
     by: str
-    natural: bool
     after: str
+    natural: bool = False
 
 
 _ORDERS: Final = {
-    "newest": _Order("us", "ORDER BY rid", True, "rid >= ?"),
-    "oldest": _Order("us", "ORDER BY rid DESC", False, "rid < ?"),
+    "newest": _Order("us", "ORDER BY rid", "rid >= ?", natural=True),
+    "oldest": _Order("us", "ORDER BY rid DESC", "rid < ?"),
     "recorded": _Order(
-        "recorded_at", "ORDER BY recorded_at DESC, rid", False, "(recorded_at < ? OR (recorded_at = ? AND rid >= ?))"
+        "recorded_at", "ORDER BY recorded_at DESC, rid", "(recorded_at < ? OR (recorded_at = ? AND rid >= ?))"
     ),
     "confidence": _Order(
-        "confidence", "ORDER BY confidence DESC, rid", False, "(confidence < ? OR (confidence = ? AND rid >= ?))"
+        "confidence", "ORDER BY confidence DESC, rid", "(confidence < ? OR (confidence = ? AND rid >= ?))"
     ),
 }

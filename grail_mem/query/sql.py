@@ -125,9 +125,9 @@ class SqlSession:
                 return self.con.sql(text, params=params).to_arrow_table()
             finally:
                 self.con.execute("ROLLBACK")
-        except duckdb.IOException as error:
+        except duckdb.IOException:
             with index_errors(self.path):
-                raise error
+                raise
         except duckdb.Error as error:
             raise InputError(f"The SQL was not accepted: {str(error).strip()}") from error
 

@@ -47,10 +47,10 @@ class _NoBase:
 
     n_live = 0
 
-    def by_path(self, paths: Collection[str]) -> dict[str, BaseRow]:
+    def by_path(self, _paths: Collection[str]) -> dict[str, BaseRow]:
         return {}
 
-    def by_id(self, ids: Collection[str]) -> dict[str, BaseRow]:
+    def by_id(self, _ids: Collection[str]) -> dict[str, BaseRow]:
         return {}
 
 

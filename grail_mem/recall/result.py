@@ -103,7 +103,8 @@ class Recall:
 
     def df(self) -> pd.DataFrame:
         """The observations as a data frame with the columns of `to_arrow`, in order."""
-        return self.to_arrow().to_pandas()
+        made: pd.DataFrame = self.to_arrow().to_pandas()
+        return made
 
 
 def _flat(value: Any) -> dict[str, Any]:

@@ -76,7 +76,7 @@ def open_folder(root: Path, folder: str, *, create: bool = False) -> Iterator[tu
     spelled: list[str] = []
     try:
         for name in folder.split("/") if folder else []:
-            child, actual = _open_level(descriptor, name, create)
+            child, actual = _open_level(descriptor, name, create=create)
             os.close(descriptor)
             descriptor = child
             spelled.append(actual)
@@ -85,13 +85,13 @@ def open_folder(root: Path, folder: str, *, create: bool = False) -> Iterator[tu
         os.close(descriptor)
 
 
-def _open_level(parent: int, name: str, create: bool) -> tuple[int, str]:
+def _open_level(parent: int, name: str, *, create: bool) -> tuple[int, str]:
     try:
         return os.open(name, _DIRECTORY, dir_fd=parent), name
     except FileNotFoundError:
         if not create:
             raise
-    except (NotADirectoryError, OSError) as error:
+    except OSError as error:
         if error.errno not in (errno.ELOOP, errno.ENOTDIR):
             raise
         raise InputError(
@@ -160,7 +160,7 @@ def read_file(path: str | Path, *, dir_fd: int | None = None) -> tuple[bytes, Fi
 def read_all(descriptor: int, expected: int) -> bytes:
     """Every byte from the current position on; `expected` is only a hint of how many."""
     first = os.read(descriptor, expected + 1)
-    if len(first) <= expected and not (len(first) < expected):
+    if len(first) == expected:
         return first
     parts = [first]
     while part := os.read(descriptor, 1 << 20):

@@ -15,7 +15,10 @@ from itertools import accumulate
 from typing import Any
 
 from grail_mem.errors import StoreError
-from grail_mem.store import frontmatter as fm
+from grail_mem.store.frontmatter_canonical import block_value, clean_value, field_lines, flow
+from grail_mem.store.frontmatter_read import Document, parse
+from grail_mem.store.frontmatter_text import FrontmatterError, clean_text, decode, split
+from grail_mem.store.frontmatter_yaml import read_tree
 
 __all__ = ["edit"]
 
@@ -45,10 +48,10 @@ def edit(data: bytes, changes: Mapping[str, object], *, content: str | None = No
         StoreError: The edited text would not read as asked for, for instance when another field refers to the old text
             by an alias.
     """
-    before = fm.parse(data)
-    wanted = {key: None if value is None else fm.clean_value(value, key) for key, value in changes.items()}
+    before = parse(data)
+    wanted = {key: None if value is None else clean_value(value, key) for key, value in changes.items()}
     wanted = {key: value for key, value in wanted.items() if not _unchanged(before.fields, key, value)}
-    new_content = None if content is None or fm.clean_text(content) == before.content else fm.clean_text(content)
+    new_content = None if content is None or clean_text(content) == before.content else clean_text(content)
     if not wanted and new_content is None:
         return data
     raw = _Raw.of(data)
@@ -69,10 +72,10 @@ def _same(left: object, right: object) -> bool:
     return repr(left) == repr(right)
 
 
-def _verify(result: bytes, before: fm.Document, wanted: Mapping[str, object], content: str) -> None:
+def _verify(result: bytes, before: Document, wanted: Mapping[str, object], content: str) -> None:
     try:
-        after = fm.parse(result)
-    except fm.FrontmatterError as error:
+        after = parse(result)
+    except FrontmatterError as error:
         raise _failed(wanted) from error
     fields = _merged(before.fields, wanted)
     same_fields = after.fields.keys() == fields.keys() and all(_same(fields[key], after.fields[key]) for key in fields)
@@ -117,8 +120,8 @@ class _Raw:
         bom = "\ufeff" if raw.startswith("\ufeff") else ""
         lines = _RAW_LINE.findall(raw[len(bom) :])
         newline = lines[0][len(_bare(lines[0])) :] or "\n"
-        text, _ = fm.decode(data)
-        bounds = fm.split(text)
+        text, _ = decode(data)
+        bounds = split(text)
         if bounds is None:
             return cls(bom, "", [], "", "", "", "".join(lines), newline)
         stop = 1 + text.count("\n", bounds[0], bounds[1])
@@ -152,13 +155,13 @@ def _edited_block(raw: _Raw, fields: Mapping[str, object], wanted: Mapping[str, 
     block = _Block.of(raw)
     if block is None:
         kept = _merged(fields, wanted)
-        return [f"{line}{raw.newline}" for key, value in kept.items() for line in fm.field_lines(key, value)]
+        return [f"{line}{raw.newline}" for key, value in kept.items() for line in field_lines(key, value)]
     changes: list[Change] = []
     added: list[str] = []
     for key, value in wanted.items():
         found = [entry for entry in block.entries if entry.key == key]
         if not found:
-            added += fm.field_lines(key, value, " " * block.indent)
+            added += field_lines(key, value, " " * block.indent)
         elif value is None:
             changes += [(entry.first, entry.stop, []) for entry in found]
         else:
@@ -212,7 +215,7 @@ class _Block:
     @classmethod
     def of(cls, raw: _Raw) -> _Block | None:
         """None when the fields do not stand on lines of their own (`{a: 1, b: 2}`, `? key`)."""
-        tree = fm.read_tree(raw.text)
+        tree = read_tree(raw.text)
         texts = tree.text.split("\n")
         starts = list(accumulate((len(line) + 1 for line in texts), initial=0))[:-1]
         lines = [texts[number] if number in tree.repaired else _bare(line) for number, line in enumerate(raw.block)]
@@ -292,9 +295,9 @@ def _replacement(block: _Block, entry: _Entry, old: object, new: object) -> list
     if isinstance(old, list) and isinstance(new, list) and new and entry.is_block:
         return _list_changes(block, entry, old, new)
     if isinstance(old, list) and old and isinstance(new, list) and not entry.is_block:
-        text = fm.flow(new)
+        text = flow(new)
     else:
-        header, *items = fm.field_lines("", new, " " * block.indent)
+        header, *items = field_lines("", new, " " * block.indent)
         if items:
             return [(entry.first, entry.stop, [_header(block, entry), *items])]
         text = header.partition(":")[2][1:]
@@ -332,7 +335,7 @@ def _list_changes(block: _Block, entry: _Entry, old: list[object], new: list[obj
         if kind == "equal":
             continue
         changes += [(first, stop, []) for first, stop in spans[old_first:old_stop]]
-        lines = [dash + fm.block_value(item) for item in new[new_first:new_stop]]
+        lines = [dash + block_value(item) for item in new[new_first:new_stop]]
         at = spans[old_first][0] if old_first < len(spans) else spans[-1][1]
         if lines:
             changes.append((at, at, lines))

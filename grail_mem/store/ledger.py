@@ -83,6 +83,9 @@ class Head(NamedTuple):
     at: str = ""
 
 
+_START: Final = Head()
+
+
 class Broken(NamedTuple):
     """A line that is no link of its chain: `torn` by a killed writer (harmless), or `changed` by somebody."""
 
@@ -92,7 +95,7 @@ class Broken(NamedTuple):
     detail: str
 
 
-def read_chain(path: Path, head: Head = Head()) -> tuple[list[Entry], Head, list[Broken]]:
+def read_chain(path: Path, head: Head = _START) -> tuple[list[Entry], Head, list[Broken]]:
     """The entries of one chain after a head, the new head, and what does not belong to the chain.
 
     Only whole lines are consumed, so a line being written is read next time. A fragment that a killed writer left is

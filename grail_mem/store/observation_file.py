@@ -35,8 +35,11 @@ from grail_mem.store.layout import category_of
 
 OBSERVED_KEYS: Final = ("observed_at", "date", "created", "created_at")
 _KNOWN: Final = frozenset(
-    """id title observed_at recorded_at category tags confidence source entities relationships kind attribute status
-    valid_from valid_until expires_at review_at supersedes scope source_kind evidence related_to""".split()
+    (
+        *("id", "title", "observed_at", "recorded_at", "category", "tags", "confidence", "source", "entities"),
+        *("relationships", "kind", "attribute", "status", "valid_from", "valid_until", "expires_at", "review_at"),
+        *("supersedes", "scope", "source_kind", "evidence", "related_to"),
+    )
 )
 MAX_NAME: Final = 1_000  # a key is made of every name, which takes quadratic time for odd texts
 _HEADING: Final = re.compile(r"^#{1,6}\s+(.*?)\s*#*\s*$")

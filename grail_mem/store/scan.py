@@ -158,7 +158,7 @@ def _list(root: Path, folder: str) -> tuple[dict[str, FileState], list[str], lis
             if is_ignored_dir(name):
                 continue
             if not name.isascii() and not _is_unicode(name):
-                odd.append(_odd("bad_name", "the name is not valid UTF-8", f"{folder}/{ascii(name)}", "rename it"))
+                odd.append(_odd("bad_name", "the name is not valid UTF-8", f"{folder}/{name!a}", "rename it"))
             elif entry.is_symlink():
                 if is_observation_file(name) or entry.is_dir():
                     odd.append(_odd("link", "links are not followed", f"{folder}/{name}", "put the file itself here"))

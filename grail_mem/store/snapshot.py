@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from hashlib import file_digest
+from itertools import pairwise
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -163,7 +164,7 @@ def remove_old(layout: Layout) -> None:
     A reader that has one open keeps it: its files stay readable until it closes them.
     """
     there = names(layout)
-    for name, successor in zip(there[:-2], there[1:], strict=False):
+    for name, successor in pairwise(there[:-1]):
         with suppress(OSError):
             if time.time() - (layout.snapshots / successor / MANIFEST).stat().st_mtime > KEPT_S:
                 shutil.rmtree(layout.snapshots / name)

@@ -76,7 +76,7 @@ def stage(staging_fd: int, files: Sequence[bytes], *, sync: bool) -> list[str]:
     names: list[str] = []
     try:
         for data in files:
-            names.append(write_staged(staging_fd, data, sync=sync and len(files) == 1))
+            names.append(write_staged(staging_fd, data, sync=sync and len(files) == 1))  # noqa: PERF401  what was written must be known when the next fails
         if sync and len(files) > 1:  # all written first: the file system then syncs them in few steps
             for name in names:
                 _sync_file(name, staging_fd)
@@ -99,7 +99,7 @@ def place(view: View, placings: Sequence[Placing], staging_fd: int) -> int | Non
         return None
     layout, note = view.layout, ""
     if len(placings) > 1:
-        note = _commit_together(layout, placings, staging_fd)
+        note = _commit_together(placings, staging_fd)
     done: list[Placing] = []
     try:
         for placing in placings:
@@ -152,7 +152,7 @@ def _sync_file(name: str, dir_fd: int | None = None) -> None:
         os.close(descriptor)
 
 
-def _commit_together(layout: Layout, placings: Sequence[Placing], staging_fd: int) -> str:
+def _commit_together(placings: Sequence[Placing], staging_fd: int) -> str:
     """Note durably that several staged files will be put in place, whatever happens from here on."""
     note = json.dumps([[p.staged, p.path, asdict(p.entry)] for p in placings]).encode()
     staged = write_staged(staging_fd, note)

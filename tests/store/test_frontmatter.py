@@ -10,9 +10,8 @@ import pytest
 import yaml
 
 from grail_mem.errors import InputError, StoreError
-from grail_mem.store import frontmatter as fm
-from grail_mem.store.frontmatter import Document, FrontmatterError, key_line, parse, render
-from grail_mem.store.frontmatter_edit import edit
+from grail_mem.store import frontmatter_yaml
+from grail_mem.store.frontmatter import Document, FrontmatterError, edit, key_line, parse, render
 
 OURS = b"""---
 id: 01JXYZABCDEFGHJKMNPQRSTVWX
@@ -271,12 +270,12 @@ def test_reading_works_without_libyaml(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = parse(OBSIDIAN.encode())
     edited = edit(OBSIDIAN.encode(), {"tags": ["c"], "literal": "x", "quoted": None})
     monkeypatch.delattr(yaml, "CSafeLoader")
-    fm._loader.cache_clear()
+    frontmatter_yaml._loader.cache_clear()
     try:
         assert parse(OBSIDIAN.encode()) == expected
         assert edit(OBSIDIAN.encode(), {"tags": ["c"], "literal": "x", "quoted": None}) == edited
     finally:
-        fm._loader.cache_clear()
+        frontmatter_yaml._loader.cache_clear()
 
 
 def test_key_line_finds_a_field() -> None:
@@ -296,7 +295,7 @@ def test_our_own_file_is_read_without_yaml_and_written_alike() -> None:
     """Reading and writing a canonical file needs no YAML, not even its import, and changes no byte."""
     assert render(parse(OURS).fields, parse(OURS).content) == OURS
     code = (
-        "import sys; from grail_mem.store import frontmatter as f, frontmatter_edit\n"
+        "import sys; from grail_mem.store import frontmatter as f\n"
         "data = sys.stdin.buffer.read(); d = f.parse(data)\n"
         "assert f.render(d.fields, d.content) == data\n"
         "assert not {'yaml', 'frontmatter'} & sys.modules.keys()\n"

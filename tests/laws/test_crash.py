@@ -1,0 +1,233 @@
+"""Whatever call a writer dies at, or its disk fails at: nothing acknowledged is lost, nothing is half there.
+
+Every verb that writes is run in a process that is killed before or after its n-th call that changes files, that gets
+"no space left" there, or that writes half the bytes and dies, for every n of a whole run.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from crash_shim import Server, compiled
+
+from grail_mem import GrailError, Memory, NotFoundError
+
+VERBS = ("first_add", "add", "batch", "update", "move", "hide", "stamp", "compact", "rebuild")
+MODES = ("before", "after", "fail", "half")
+LEFT = {"torn_entry", "leftover"}  # what a check may name after a crash
+MADE = {
+    "add": {"New one": ("Said once.", "work/new")},
+    "first_add": {"New one": ("Said once.", "work/new")},
+    "batch": {f"Batch {i}": (f"Part {i}.", f"batch/{'ab'[i % 2]}") for i in range(1, 4)},
+    "update": {"Alpha": ("The first.\n\nAnd more.", "work/a")},
+    "move": {"Alpha": ("The first.", "work/c/d")},
+}
+HIDDEN = {"hide": "Delta"}
+
+
+class Said(NamedTuple):
+    """What an observation says and where it stands."""
+
+    id: str
+    content: str
+    category: str
+
+
+State = dict[str, Said]
+
+
+@pytest.fixture(scope="module")
+def folder() -> Iterator[Path]:
+    """A folder in memory where there is one: killing a process does not need a disk, and syncing one is slow."""
+    memory_backed = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(dir=memory_backed if memory_backed.is_dir() else None) as path:
+        yield Path(path)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    server = Server()
+    yield server
+    server.close()
+
+
+@pytest.fixture(scope="module")
+def libc_server(folder: Path) -> Iterator[Server]:
+    library = compiled(folder)
+    if library is None:
+        pytest.skip("needs a C compiler on Linux: what DuckDB writes is seen in libc only")
+    server = Server(preload=library)
+    yield server
+    server.close()
+
+
+@pytest.fixture(scope="module")
+def template(folder: Path) -> Path:
+    """A store with a snapshot, rows beside it, a change, a hidden observation, and a file that has no id yet."""
+    root = folder / "template"
+    with Memory(root) as memory:
+        memory.add_observation(
+            title="Alpha", content="The first.", category="work/a", tags=["one"], entities=[{"name": "Acme"}]
+        )
+        gamma = memory.add_observation(title="Gamma", content="To be hidden.", category="work/a")
+        memory.add_observation(title="Beta", content="The second.", category="work/a")
+        memory.compact()
+        delta = memory.add_observation(title="Delta", content="Was said so.", category="work/b")
+        memory.update(delta.id, content="Is said so.")
+        memory.hide(gamma.id)
+    (root / "memories/notes").mkdir()
+    (root / "memories/notes/hand.md").write_text("---\ntitle: Hand\n---\nBy a person.\n")
+    return root
+
+
+def all_cases(n_calls: int, *, exhaustive: bool, turn: int) -> list[tuple[str, int]]:
+    """Every call with every mode, or every call with one mode, taking turns."""
+    numbers = range(1, n_calls + 1)
+    if exhaustive:
+        return [(mode, n) for n in numbers for mode in MODES]
+    return [(MODES[(n + turn) % len(MODES)], n) for n in numbers]
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_crash_at_any_call_loses_nothing(server: Server, folder: Path, template: Path, verb: str) -> None:
+    run_cases(server, folder, template, verb, exhaustive=False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_crash_at_every_call_loses_nothing(server: Server, folder: Path, template: Path, verb: str) -> None:
+    run_cases(server, folder, template, verb, exhaustive=True)
+
+
+@pytest.mark.parametrize("verb", ["compact", "rebuild"])
+def test_a_crash_inside_the_libraries_loses_nothing(
+    libc_server: Server, folder: Path, template: Path, verb: str
+) -> None:
+    run_cases(libc_server, folder, template, verb, exhaustive=False, every=3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_crash_inside_the_libraries_loses_nothing(
+    libc_server: Server, folder: Path, template: Path, verb: str
+) -> None:
+    run_cases(libc_server, folder, template, verb, exhaustive=True)
+
+
+def run_cases(
+    server: Server, folder: Path, template: Path, verb: str, *, exhaustive: bool, every: int = 1
+) -> None:
+    whole = run_case(server, folder, template, verb, "count", 0)
+    assert not whole["killed"]
+    assert not whole["error"], whole
+    n_calls = len(whole["calls"])
+    assert n_calls >= 3
+    failed: list[str] = []
+    for mode, n in all_cases(n_calls, exhaustive=exhaustive, turn=VERBS.index(verb))[::every]:
+        try:
+            run_case(server, folder, template, verb, mode, n, names=whole["calls"])
+        except (AssertionError, GrailError) as error:  # all that is wrong at once, not the first case alone
+            failed.append(f"{verb}: {mode} call {n} ({whole['calls'][n - 1]}): {type(error).__name__} {error}")
+    assert not failed, "\n".join(failed)
+
+
+def run_case(
+    server: Server, folder: Path, template: Path, verb: str, mode: str, n: int, names: list[str] | None = None
+) -> dict[str, Any]:
+    root = folder / f"{verb}-{mode}-{n}"
+    if verb != "first_add":
+        shutil.copytree(template, root)
+    case = f"{verb}: {mode} call {n}" + (f" ({names[n - 1]})" if names else "")
+    with Memory(root) as neighbour:  # a process that had the store open all along
+        if verb != "first_add":
+            neighbour.add_observation(title="Warm", content="Makes this copy's chain.", category="work/b")
+        before = state_of(neighbour)
+        outcome = server.run(root, verb, mode, n)
+        assert outcome["killed"] == (mode in ("before", "after", "half")), (case, outcome)
+        after = {**before, **changed(before, verb)}
+        for title in [HIDDEN[verb]] if verb in HIDDEN else []:
+            after.pop(title)
+        if mode == "fail":
+            assert not outcome["next"], (case, outcome)
+            assert outcome["error"] in ("", "StoreError"), (case, outcome)
+            new = Said("", "After the failure.", "work/new")
+            before, after = before | {"Next one": new}, after | {"Next one": new}
+        done = mode == "count" or (mode == "fail" and not outcome["error"])
+        allowed = [after] if done else [before] if mode == "fail" and not_kept(outcome) else [before, after]
+        verify(root, case, verb, before, allowed, neighbour)
+    shutil.rmtree(root)
+    return outcome
+
+
+def not_kept(outcome: dict[str, Any]) -> bool:
+    """Whether the failure says that nothing was stored (a disk that fails to sync says that it was)."""
+    return "is stored" not in outcome["message"]
+
+
+def changed(before: State, verb: str) -> State:
+    """What the verb would have left."""
+    return {
+        title: Said(before[title].id if title in before else "", *said) for title, said in MADE.get(verb, {}).items()
+    }
+
+
+def state_of(memory: Memory) -> State:
+    found = memory.recall(limit=1000).observations
+    assert len({o.title for o in found}) == len(found), "an observation is there twice"
+    return {o.title: Said(o.id, o.content, o.category) for o in found}
+
+
+def same(found: State, wanted: State) -> bool:
+    return found.keys() == wanted.keys() and all(
+        found[title][1:] == said[1:] and said.id in ("", found[title].id) for title, said in wanted.items()
+    )
+
+
+def verify(root: Path, case: str, verb: str, before: State, allowed: list[State], neighbour: Memory) -> None:
+    touched = {*MADE.get(verb, {}), *HIDDEN.values()}
+    near = state_of(neighbour)
+    kept = {title: said for title, said in before.items() if title not in touched and title != "Next one"}
+    assert same({title: said for title, said in near.items() if title in kept}, kept), (case, near)
+    for title in before.keys() & MADE.get(verb, {}).keys():
+        assert title in near, (case, near)
+    with Memory(root) as memory:
+        found = state_of(memory)
+        assert same({title: said for title, said in found.items() if title in kept}, kept), (case, found)
+        assert verb == "batch" or any(same(found, state) for state in allowed), (case, found)
+
+        extra = memory.add_observation(title="Extra", content="The next write.", category="work/b")
+        assert extra.created, case
+        memory.update(extra.id, append="Goes on.")
+        found = state_of(memory)
+        assert found.pop("Extra") == Said(extra.id, "The next write.\n\nGoes on.", "work/b"), case
+        assert any(same(found, state) for state in allowed), (case, found)
+
+        checked = memory.check()
+        assert checked.ok, (case, checked)
+        names = LEFT | ({"category_differs"} if verb == "move" else set())
+        assert {p.code for p in checked.problems} <= names, (case, checked)
+        ids = [o.id for o in memory.recall(limit=1000).observations]
+        memory.rebuild()
+        assert [o.id for o in memory.recall(limit=1000).observations] == ids, case
+        assert memory.check().ok, case
+    assert {o.id for o in neighbour.recall(limit=1000).observations} == set(ids), case
+    assert neighbour.add_observation(title="Last", content="By the other process.").created, case
+    n_files = sum(1 for _ in (root / "memories").rglob("*.md"))
+    n_hidden = 1 if verb != "first_add" else 0
+    n_hidden += any(title not in found for title in HIDDEN.values() if verb in HIDDEN)
+    assert n_files == len(ids) + 1 + n_hidden, case
+
+
+def test_what_was_hidden_stays_hidden(template: Path) -> None:
+    """The template itself holds what the cases rely on."""
+    with Memory(template) as memory:
+        assert {"Alpha", "Beta", "Delta", "Hand"} == set(state_of(memory))
+        hidden = next(p for p in (template / "memories/work/a").glob("*gamma*"))
+        assert hidden.is_file()
+        with pytest.raises(NotFoundError):
+            memory.get("0" * 26)

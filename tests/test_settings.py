@@ -1,0 +1,50 @@
+"""The settings file."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from grail_mem import InputError, Memory
+from grail_mem.settings import Settings, read_settings
+
+
+def test_every_setting_says_what_it_is_for() -> None:
+    """`config show` prints it."""
+    assert all(item.metadata["about"] for item in fields(Settings))
+
+
+def test_no_file_means_defaults(tmp_path: Path) -> None:
+    """And an empty one, or one of comments, too."""
+    path = tmp_path / "grail.yaml"
+    assert read_settings(path) == Settings()
+    path.write_text("# nothing yet\n")
+    assert read_settings(path) == Settings()
+
+
+def test_values_are_read(tmp_path: Path) -> None:
+    """By name."""
+    (tmp_path / "grail.yaml").write_text("zone: Europe/Berlin\ncompact_after: 5\nstamp: never\n")
+    assert read_settings(tmp_path / "grail.yaml") == Settings(zone="Europe/Berlin", compact_after=5, stamp="never")
+
+
+def test_everything_wrong_is_told_at_once(tmp_path: Path) -> None:
+    """With what was probably meant."""
+    (tmp_path / "grail.yaml").write_text(
+        "zonne: UTC\nzone: Mars/Base\ndurability: maybe\ncompact_after: -1\nlook_after_s: soon\ndefault_category: ../x\n"
+    )
+    with pytest.raises(InputError) as caught:
+        Memory(tmp_path)
+    said = "\n".join(caught.value.problems)
+    assert len(caught.value.problems) == 6
+    assert "did you mean 'zone'?" in said
+
+
+@pytest.mark.parametrize("text", ["- a\n- b\n", "zone: [\n", "just text\n"])
+def test_a_file_that_holds_no_settings_is_an_error(tmp_path: Path, text: str) -> None:
+    """Never silently the defaults."""
+    (tmp_path / "grail.yaml").write_text(text)
+    with pytest.raises(InputError):
+        Memory(tmp_path)

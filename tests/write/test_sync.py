@@ -1,0 +1,163 @@
+"""Sync: what people, git and other tools did to the files."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from grail_mem import Memory
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Memory:
+    memory = Memory(tmp_path)
+    memory.init()
+    return memory
+
+
+def write(memory: Memory, name: str, text: str) -> Path:
+    path = memory.root / "memories" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def test_a_title_and_a_body_are_enough(memory: Memory) -> None:
+    """Sync gives the file an id and times, and touches nothing else."""
+    path = write(memory, "a/note.md", "---\n# mine\ntitle: By hand   # ok\n---\nHello.\n")
+    done = memory.sync()
+    assert done.adopted == done.stamped == ("memories/a/note.md",)
+    found = memory.recall().observations[0]
+    assert path.read_text() == (
+        f"---\n# mine\ntitle: By hand   # ok\nid: {found.id}\nrecorded_at: {found.to_dict()['recorded_at']}\n"
+        f"observed_at: {found.to_dict()['observed_at']}\n---\nHello.\n"
+    )
+    assert (found.title, found.content, found.category) == ("By hand", "Hello.", "a")
+
+
+def test_a_body_alone_is_an_observation(memory: Memory) -> None:
+    """Its heading is the title; the date in the file's name is when it was observed."""
+    write(memory, "diary/2024-03-05.md", "# A long day\n\nIt rained.\n")
+    memory.sync(stamp=False)
+    found = memory.recall().observations[0]
+    assert (found.title, f"{found.observed_at:%Y-%m-%d}") == ("A long day", "2024-03-05")
+    assert (memory.root / "memories/diary/2024-03-05.md").read_text() == "# A long day\n\nIt rained.\n"
+
+
+def test_a_second_sync_finds_nothing(memory: Memory) -> None:
+    """Adopting, stamping and editing are over after one."""
+    write(memory, "a/note.md", "Hello.\n")
+    assert memory.sync().changed
+    ledger = next((memory.root / ".grail/ledger").iterdir()).read_bytes()
+    assert not memory.sync().changed
+    assert next((memory.root / ".grail/ledger").iterdir()).read_bytes() == ledger
+
+
+def test_a_dry_run_changes_nothing(memory: Memory) -> None:
+    """It only says what it would do."""
+    path = write(memory, "a/note.md", "Hello.\n")
+    done = memory.sync(dry_run=True)
+    assert (done.adopted, done.stamped) == (("memories/a/note.md",),) * 2
+    assert path.read_text() == "Hello.\n"
+    assert memory.sync().adopted == ("memories/a/note.md",)
+
+
+@pytest.mark.parametrize("stamped", [True, False])
+def test_edits_moves_and_removals_are_found(memory: Memory, stamped: bool) -> None:
+    """The content hash decides; an id outlives edits and moves, whether the file carries it or not."""
+    for name in ("edit", "rename", "remove", "move", "touch"):
+        write(memory, f"a/{name}.md", f"# {name}\n\ntext {name}\n")
+    memory.sync(stamp=stamped)
+    ids = {o.title: o.id for o in memory.recall().observations}
+    memory.compact()
+    folder = memory.root / "memories/a"
+    (folder / "edit.md").write_text((folder / "edit.md").read_text() + "more\n")
+    (folder / "rename.md").rename(folder / "renamed.md")
+    (folder / "remove.md").unlink()
+    (memory.root / "memories/b").mkdir()
+    (folder / "move.md").rename(memory.root / "memories/b/move.md")
+    os.utime(folder / "touch.md", (1, 1))
+    done = memory.sync(stamp=stamped)
+    assert done.edited == ("memories/a/edit.md",)
+    assert done.moved == (
+        ("memories/a/move.md", "memories/b/move.md"),
+        ("memories/a/rename.md", "memories/a/renamed.md"),
+    )
+    assert done.vanished == ("memories/a/remove.md",)
+    assert done.adopted == ()
+    after = {o.title: o.id for o in memory.recall().observations}
+    assert after == {k: v for k, v in ids.items() if k != "remove"}
+    memory.rebuild()
+    assert {o.title: o.id for o in memory.recall().observations} == after
+
+
+def test_a_copy_of_a_file_gets_an_id_of_its_own(memory: Memory) -> None:
+    """The original keeps its id; check names the copy."""
+    w = memory.add_observation(title="T", content="C", category="b")
+    write(memory, "a/copy.md", (memory.root / w.path).read_text() + "changed\n")
+    memory.sync()
+    found = {o.path: o.id for o in memory.recall().observations}
+    assert found[w.path] == w.id
+    assert found["memories/a/copy.md"] != w.id
+    assert [(p.code, p.where) for p in memory.check().problems] == [
+        ("category_differs", "memories/a/copy.md"),
+        ("duplicate_id", "memories/a/copy.md"),
+    ]
+    memory.rebuild()
+    assert {o.path: o.id for o in memory.recall().observations} == found
+    (memory.root / w.path).unlink()
+    memory.sync()
+    assert [o.id for o in memory.recall().observations] == [w.id]
+
+
+def test_a_file_that_cannot_be_parsed_is_named_and_left_alone(memory: Memory) -> None:
+    """With path, line and remedy; everything else goes on; mending it is enough."""
+    bad = write(memory, "a/bad.md", "---\ntitle: x\n- a\n- b\n---\nbody\n")
+    write(memory, "a/good.md", "Hello.\n")
+    before = bad.read_bytes()
+    done = memory.sync()
+    problem = next(p for p in done.problems if p.where == "memories/a/bad.md")
+    assert problem.severity == "error"
+    assert problem.line >= 2
+    assert problem.remedy
+    assert bad.read_bytes() == before
+    assert len(memory.recall().observations) == 1
+    assert not memory.check().ok
+    bad.write_text("---\ntitle: x\n---\nbody\n")
+    memory.sync()
+    assert memory.check().ok
+    assert len(memory.recall().observations) == 2
+
+
+def test_a_folder_of_notes_becomes_a_store_without_a_byte_being_changed(tmp_path: Path) -> None:
+    """By reference: ids live in the ledger until somebody asks for stamps."""
+    vault = tmp_path / "vault"
+    notes = {
+        "memories/Projects/Alpha.md": "Links to [[Beta]] and #tag\n",
+        "memories/Projects/Beta.md": "---\naliases: [B]\ncreated: 2023-05-06\ntags: [x, y]\n---\n# Beta\n\ntext ![[pic.png]]\n",
+        "memories/daily/2024-01-02.md": "- [x] done\n- [ ] open\n",
+        "memories/.obsidian/app.md": "not a note\n",
+        "memories/Projects/note.md~": "backup\n",
+    }
+    for name, text in notes.items():
+        (vault / name).parent.mkdir(parents=True, exist_ok=True)
+        (vault / name).write_text(text)
+    with Memory(vault) as memory:
+        memory.init()
+        memory.sync()
+        found = {o.path: o for o in memory.recall().observations}
+        assert sorted(found) == sorted(notes)[1:2] + sorted(notes)[2:3] + ["memories/daily/2024-01-02.md"]
+        assert found["memories/Projects/Beta.md"].tags == ("x", "y")
+        assert f"{found['memories/Projects/Beta.md'].observed_at:%Y-%m-%d}" == "2023-05-06"
+        assert "[[Beta]]" in found["memories/Projects/Alpha.md"].content
+        assert {name: (vault / name).read_text() for name in notes} == notes
+        ids = {path: o.id for path, o in found.items()}
+        (vault / "memories/Projects/Alpha.md").write_text("Links to [[Beta]] and #tag\nand more\n")
+        memory.rebuild()
+        assert {o.path: o.id for o in memory.recall().observations} == ids
+        memory.sync(stamp=True)
+        memory.rebuild()
+        assert {o.path: o.id for o in memory.recall().observations} == ids
+        assert f"id: {ids['memories/Projects/Alpha.md']}" in (vault / "memories/Projects/Alpha.md").read_text()
