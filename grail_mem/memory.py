@@ -351,9 +351,11 @@ class Memory:
                 raise NotFoundError(f"There is no observation {id}.", hint="`grail list` shows what is there.")
             return row.observation
 
-    def list_observations(self, *, limit: int = 50, cursor: str | None = None, **conditions: Any) -> Recall:
-        """All observations, newest first, a page at a time; takes the conditions of `recall`."""
-        return self.recall(limit=limit, cursor=cursor, **conditions)
+    def list_observations(
+        self, *, category: Texts | None = None, limit: int | None = None, cursor: str | None = None
+    ) -> Recall:
+        """All observations, of a category if one is named, newest first, a page at a time."""
+        return self.recall(category=category, limit=limit, cursor=cursor)
 
     def list_categories(self, *, limit: int = 1000, cursor: str | None = None) -> Listed:
         """Every folder with how many observations are in it and below, in order of path."""

@@ -8,12 +8,15 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
+from functools import lru_cache
 
 from grail_mem.errors import InputError
 
 __all__ = ["clean_tags", "clean_text", "entity_key", "tag_key", "tag_text", "type_key"]
 
 MAX_TAG_CHARS = 200
+_KEPT = 16_384
+"""Keys kept per kind: the same few names and tags come again and again; chosen, a few megabytes at most."""
 
 _TAGS_HINT = 'Write a list such as ["security", "api"], or text such as security, api.'
 _ZERO_WIDTH = re.compile("[\u200b\u2060\ufeff]")
@@ -39,6 +42,11 @@ def entity_key(name: str) -> str:
     """
     if not isinstance(name, str):
         raise InputError(f"A name must be text such as Acme, not {type(name).__name__}.")
+    return _entity_key(name)
+
+
+@lru_cache(maxsize=_KEPT)
+def _entity_key(name: str) -> str:
     if name.isascii():
         return " ".join(name.lower().split())
     key = unicodedata.normalize("NFKD", _ZERO_WIDTH.sub("", name))
@@ -75,6 +83,11 @@ def tag_key(tag: str) -> str:
         >>> tag_key("#Security") == tag_key("security")
         True
     """
+    return _tag_key(tag)
+
+
+@lru_cache(maxsize=_KEPT)
+def _tag_key(tag: str) -> str:
     return entity_key(tag_text(tag)).lstrip("# ")
 
 
@@ -158,6 +171,8 @@ def _tag_problem(item: object) -> str:
     """Take one item and return why it cannot be a tag; empty when it can."""
     if not isinstance(item, str):
         return f"{str(item)[:80]!r} ({type(item).__name__}) is not text"
+    if len(item) <= MAX_TAG_CHARS and item.isalnum():
+        return ""
     if len(tag_text(item)) > MAX_TAG_CHARS:
         return f"{item[:40]!r}... is longer than {MAX_TAG_CHARS} characters"
     if _CONTROL.search(item.strip()):

@@ -125,6 +125,9 @@ def _plain(value: object) -> object:
     return value
 
 
+_canonical: Final = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
+
+
 def fingerprint(observation: Observation) -> int:
     """A 64-bit digest of what an observation says, equal for equal statements whatever their id and file.
 
@@ -147,5 +150,5 @@ def fingerprint(observation: Observation) -> int:
         observation.source,
         observation.scope,
     )
-    digest = blake2b(json.dumps(said, ensure_ascii=True, separators=(",", ":")).encode(), digest_size=8)
+    digest = blake2b(_canonical(said).encode(), digest_size=8)
     return int.from_bytes(digest.digest(), "big")

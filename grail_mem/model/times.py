@@ -8,6 +8,7 @@ from __future__ import annotations
 import calendar
 import operator
 import re
+from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -19,6 +20,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DAY_US = 86_400_000_000
 _SECOND_US = 1_000_000
 _MONTHS_IN_YEAR = 12
+_CANONICAL_CHARS = 20
 
 _INSTANT_HINT = "Write an ISO-8601 date or instant, such as 2026-06-02 or 2026-06-02T14:23:00Z."
 _WHEN_HINT = "Write an ISO-8601 date or instant, such as 2026-06-02T14:23:00Z, or an age, such as 7d or 2 weeks ago."
@@ -126,7 +128,7 @@ def format_time(time: datetime) -> str:
         '2026-06-02T14:23:00.12Z'
     """
     time = _utc(time)
-    seconds = time.isoformat(timespec="seconds")[:19]
+    seconds = time.isoformat("T", "seconds")[:19]
     return f"{seconds}.{time.microsecond:06d}".rstrip("0") + "Z" if time.microsecond else f"{seconds}Z"
 
 
@@ -176,6 +178,9 @@ def _parse(text: object, zone: str, hint: str) -> datetime:
 
 def _read_iso(text: str, zone: str, hint: str) -> datetime:
     """Take ISO-8601 text and return the aware datetime with the offset as written, or that of `zone`."""
+    if _is_canonical(text):
+        with suppress(ValueError):  # what is wrong with it is said below
+            return datetime.fromisoformat(text)
     match = _ISO.fullmatch(text.strip())
     if match is None:
         raise InputError(f"{_shown(text)} is not a time.", hint=hint)
@@ -188,6 +193,15 @@ def _read_iso(text: str, zone: str, hint: str) -> datetime:
         raise
     except ValueError as error:
         raise InputError(f"{_shown(text)} is not in the calendar or on the clock: {error}.", hint=hint) from error
+
+
+def _is_canonical(text: str) -> bool:
+    """Take text and return whether it looks like `2026-06-02T14:23:00Z`, the form in which our own files have times."""
+    return (
+        len(text) == _CANONICAL_CHARS
+        and (text[4], text[7], text[10], text[13], text[16], text[19]) == ("-", "-", "T", ":", ":", "Z")
+        and text[11:13] != "24"  # midnight at the end of a day, which later versions of Python take
+    )
 
 
 def _offset(text: str) -> tzinfo:

@@ -49,10 +49,14 @@ class Compacted:
         return {"snapshot": self.snapshot, "n_rows": self.n_rows, "n_taken": self.n_taken, "written": self.written}
 
 
+def due_at(view: View) -> int:
+    """Rows outside the snapshot from which on reading them costs more than writing the snapshot anew."""
+    return max(view.settings.compact_after, int(view.settings.compact_share * view.manifest.n_rows))
+
+
 def is_due(view: View) -> bool:
-    """Whether so much changed since the snapshot that reading the difference costs more than writing it anew."""
-    settings = view.settings
-    return view.n_loose >= max(settings.compact_after, int(settings.compact_share * view.manifest.n_rows))
+    """Whether so much changed since the snapshot."""
+    return view.n_loose >= due_at(view)
 
 
 def compact(view: View, *, force: bool = False) -> Compacted:

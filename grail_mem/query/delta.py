@@ -133,7 +133,7 @@ def _known(delta: Delta, before: Mapping[str, BaseRow], path: str) -> BaseRow | 
 def _look_at(delta: Delta, before: BaseRow | None, root: Path, path: str, zone: str, adopted: Adopted | None) -> None:
     delta.problems.pop(path, None)
     try:
-        data, state = read_file(root / path)
+        data, state = read_file(f"{root}/{path}")
     except (FileNotFoundError, NotADirectoryError):
         delta.states[path] = None
         _drop(delta, before, path)

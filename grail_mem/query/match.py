@@ -15,8 +15,11 @@ from grail_mem.model.times import to_us
 
 
 def text_key(title: str, content: str = "") -> str:
-    """Title and body in the form in which texts are compared: Unicode NFC, case folded."""
-    text = f"{title}\n{content}" if content else title
+    """Title and body in the form in which texts are compared: Unicode NFC, case folded.
+
+    Between the two stands NUL, which no text that is looked for can hold, so that nothing matches across the border.
+    """
+    text = f"{title}\0{content}" if content else title
     return (
         text.lower() if text.isascii() else unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
     )

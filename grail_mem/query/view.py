@@ -11,11 +11,12 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from hashlib import sha256
 from typing import Final, NamedTuple
 
-from grail_mem.errors import NotFoundError
+from grail_mem.errors import IndexUnusableError, NotFoundError
 from grail_mem.model.filter import Filter, Page
 from grail_mem.model.observation import Observation, fingerprint
 from grail_mem.model.problem import Problem
 from grail_mem.model.times import to_us
+from grail_mem.model.ulid import is_id
 from grail_mem.query.delta import DUPLICATE, BaseRow, Change, Delta, adopted_as, look
 from grail_mem.query.match import Keys, keys_of, matches
 from grail_mem.query.snapshot_reader import SnapshotReader
@@ -27,7 +28,7 @@ from grail_mem.store.ledger import Entry, Ledger
 from grail_mem.store.observation_file import Adopted, FileRow, read_observation
 from grail_mem.store.scan import FolderState, scan_all, scan_folders, settled
 from grail_mem.store.schema import observation_of, state_in
-from grail_mem.store.snapshot import INDEX, PAYLOADS, Fingerprints, Manifest, newest
+from grail_mem.store.snapshot import INDEX, PAYLOADS, Fingerprints, Manifest, newest, require_whole
 
 _NO_SNAPSHOT: Final = Manifest("")
 _TRIES: Final = 3  # files that change as fast as they are read must not keep an answer waiting
@@ -69,16 +70,16 @@ class View:
         self._reader: SnapshotReader | None = None
         self._prints: Fingerprints | None = None
         self._from_files = from_files
-        self._load(None if from_files else newest(layout))
+        self._start()
 
-    def _load(self, manifest: Manifest | None, *, ledger_from_start: bool = False) -> None:
-        """Start anew from a snapshot."""
+    def _start(self, *, ledger_from_start: bool = False) -> None:
+        """Start anew from the newest snapshot."""
         self.close()
-        self.manifest = manifest or _NO_SNAPSHOT
-        self._snapshots_mtime = _mtime(self.layout)
+        self._snapshots_mtime = _mtime(self.layout)  # before looking, so that one published meanwhile is found next
+        self.manifest = (None if self._from_files else newest(self.layout)) or _NO_SNAPSHOT
         self.ledger = Ledger(self.layout, {} if ledger_from_start else self.manifest.heads)
         self.delta = Delta(problems=dict(self.manifest.problems))
-        self.tombstones = dict(self.manifest.tombstones)
+        self.tombstones = {} if ledger_from_start else dict(self.manifest.tombstones)
         self.hidden = {id_ for id_, (*_, hides) in self.tombstones.items() if hides}
         self._touched: set[str] = set()
         self._recent_prints: dict[int, set[str]] = {}
@@ -114,24 +115,29 @@ class View:
             self._reload_if_newer()
         entries, rewritten = self.ledger.read()
         if rewritten:
-            self._load(None if self._from_files else newest(self.layout), ledger_from_start=True)
+            self._start(ledger_from_start=True)
             entries, _ = self.ledger.read()
         for entry in sorted(entries, key=lambda e: e.order):
             self._hear(entry)
 
     def _reload_if_newer(self) -> None:
-        manifest = newest(self.layout)
-        if manifest is None or manifest.name != self.manifest.name:
-            self._load(manifest)
-        self._snapshots_mtime = _mtime(self.layout)
+        """Start anew when another snapshot counts now; anything else that moved in that folder is no matter."""
+        mtime = _mtime(self.layout)
+        manifest = newest(self.layout) or _NO_SNAPSHOT
+        if manifest.name != self.manifest.name:
+            self._start()
+        else:
+            self._snapshots_mtime = mtime
 
     def _hear(self, entry: Entry) -> None:
+        if not is_id(entry.id):  # somebody changed the line; its file is found by the next scan
+            return
         if entry.action in ("hide", "restore"):
             self._bury(entry)
             return
         self._touched |= {path for path in (entry.path, entry.was) if path}
-        if entry.fingerprint:
-            self._recent_prints.setdefault(int(entry.fingerprint, 16), set()).add(entry.id)
+        if (print_ := _print_in(entry)) is not None:
+            self._recent_prints.setdefault(print_, set()).add(entry.id)
         if entry.was:
             self._adopted.pop(entry.was, None)
         if entry.action == "vanish":
@@ -152,6 +158,7 @@ class View:
     def absorb(self) -> None:
         """Hear the ledger and look at the files it names."""
         self.catch_up()
+        self._open_reader()
         if self._touched:
             touched, self._touched = self._touched, set()
             self.look_at(touched)
@@ -223,9 +230,23 @@ class View:
         """The opened snapshot, or None when there is none."""
         if self._reader is None and self.manifest.name:
             folder = self.layout.snapshots / self.manifest.name
+            require_whole(folder, self.manifest)
             self._reader = SnapshotReader(folder / INDEX, folder / PAYLOADS)
             self._dead_version = (-1, -1)
         return self._reader
+
+    def _open_reader(self) -> None:
+        """Open the snapshot; one that was removed for a newer one since it was chosen is no error."""
+        for _ in range(_TRIES):
+            folder = self.layout.snapshots / self.manifest.name
+            try:
+                self.reader  # noqa: B018  opening is what is wanted
+                return
+            except IndexUnusableError:
+                if folder.is_dir():
+                    raise
+            self._start()
+            self.catch_up()
 
     def _base(self) -> SnapshotReader | _NoBase:
         return self.reader or _NoBase()
@@ -435,6 +456,14 @@ class View:
     def folders(self) -> dict[str, FolderState]:
         """Every folder as it was when last looked at."""
         return dict(self._folders)
+
+
+def _print_in(entry: Entry) -> int | None:
+    """The fingerprint in an entry; None when there is none, or somebody changed it."""
+    try:
+        return int(entry.fingerprint, 16) if entry.fingerprint else None
+    except ValueError:
+        return None
 
 
 def _mtime(layout: Layout) -> int:

@@ -14,6 +14,7 @@ from grail_mem.model.filter import Filter, Page, Position, write_cursor
 from grail_mem.model.names import entity_key
 from grail_mem.model.observation import Entity, Observation, Relationship
 from grail_mem.model.times import from_us
+from grail_mem.query.compaction import due_at
 from grail_mem.query.view import View
 from grail_mem.recall.result import Abstention, Citation, Recall
 
@@ -43,8 +44,14 @@ def recall(view: View, f: Filter, page: Page) -> Recall:
         abstention=abstention,
         cursor=cursor,
         trace=trace,
-        warnings=view.warnings,
+        warnings=(*view.warnings, *_behind(view)),
     )
+
+
+def _behind(view: View) -> Iterable[str]:
+    """A word to those who only read: nobody compacts for them, and every opening reads all those files."""
+    if view.n_loose >= 5 * due_at(view):
+        yield f"{view.n_loose} observations are outside the snapshot; `grail compact` makes recalls fast again."
 
 
 def _staged(trace: dict[str, Any], name: str, stage: Callable[[], T]) -> T:

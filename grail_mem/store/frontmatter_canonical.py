@@ -235,11 +235,9 @@ def _read_flow(text: str) -> object | None:
     """The list or mapping in a one-line flow collection; None when it is not canonical."""
     if text.count("[") + text.count("{") > MAX_DEPTH or not _FLOW.fullmatch(text):
         return None
-    quoted_text = '"'.join(chain.from_iterable(_FLOW_PARTS.findall(text))).rstrip(
-        '"'
-    )  # every other part is a plain text
+    parts = chain.from_iterable(_FLOW_PARTS.findall(text))  # JSON and plain text in turn; three empty parts at the end
     try:
-        return _decode_json(quoted_text)  # type: ignore[no-any-return]  # JSON
+        return _decode_json('"'.join(parts)[:-3])  # type: ignore[no-any-return]  # JSON
     except ValueError:
         return None
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from grail_mem.store.filename import is_ignored_dir, is_observation_file
+
 MEMORIES: Final = "memories"
 SETTINGS_FILE: Final = "grail.yaml"
 LEDGER: Final = ".grail/ledger"
@@ -69,6 +71,22 @@ class Layout:
 def category_of(path: str) -> str:
     """The category of an observation file from its path relative to the root."""
     return path[len(MEMORIES) + 1 :].rpartition("/")[0]
+
+
+def is_observation_path(path: str) -> bool:
+    """Whether a path relative to the root is one that a scan would find: what others wrote may name any path at all."""
+    top, _, below = path.partition("/")
+    *folders, name = below.split("/")
+    return (
+        top == MEMORIES
+        and is_observation_file(name)
+        and not any(not folder or is_ignored_dir(folder) for folder in folders)
+        and _is_storable(path)
+    )
+
+
+def _is_storable(path: str) -> bool:
+    return "\0" not in path and not any("\ud800" <= character <= "\udfff" for character in path)
 
 
 def folder_of(category: str) -> str:

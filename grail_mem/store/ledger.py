@@ -1,8 +1,8 @@
 """The ledger: an append-only, hash-chained record of who did what to which observation, one chain per clone.
 
-A line is one JSON object. Its `open` part (path, content digest, reason …) is committed to by a salted digest, and the
-chain runs over everything but the open part: what must be forgotten can later be taken out of a line without breaking
-the chain, and what is left cannot be guessed. Knows nothing of observations beyond their id and path.
+A line is one JSON object. It is committed to by a digest of all it says, salted in its `open` part (path, content digest,
+reason …), and the chain runs over everything but the open part: what must be forgotten can later be taken out of a line
+without breaking the chain, and what is left cannot be guessed. Knows nothing of observations beyond their id and path.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from grail_mem.store.files import FILE_MODE, FOLDER_MODE, sync_folder, write_all
-from grail_mem.store.layout import Layout
+from grail_mem.store.layout import Layout, is_observation_path
 
 VERSION: Final = 1
 GENESIS: Final = "0" * 64
@@ -116,8 +116,7 @@ def read_chain(path: Path, head: Head = _START) -> tuple[list[Entry], Head, list
             continue
         if record["prev"] != digest or record["seq"] != seq + 1:
             broken.append(Broken(clone, number, "changed", f"record {record['seq']} does not follow record {seq}"))
-        opened = record.get("open")
-        if opened and _digest(opened) != record["commit"]:
+        if not _is_as_written(record, line):
             broken.append(Broken(clone, number, "changed", f"record {record['seq']} is not what was written"))
         entries.append(_entry(record, clone))
         seq, digest, at = record["seq"], _chain_digest(record), record["at"]
@@ -143,7 +142,7 @@ class Ledger:
         for path, size in self._grown():
             head = self.heads.get(path.stem, Head())
             new, after, broken = read_chain(path, head if head.offset <= size else Head())
-            if head.offset > size or (head.offset and broken and broken[0].kind == "changed"):
+            if head.offset > size or (head.offset and any(item.kind == "changed" for item in broken)):
                 rewritten = True
                 new, after, _ = read_chain(path)
             self.heads[path.stem] = after
@@ -231,29 +230,53 @@ def _line(entry: Entry, head: Head) -> tuple[str, Head]:
     opened = {"salt": secrets.token_hex(8)} | {name: v for name in _OPEN if (v := getattr(entry, name))}
     closed = {
         "v": VERSION, "seq": head.seq + 1, "at": at, "actor": entry.actor, "action": entry.action,
-        "id": entry.id, "commit": _digest(opened), "prev": head.digest,
+        "id": entry.id, "commit": "", "prev": head.digest,
     }  # fmt: skip
+    closed["commit"] = _commit(closed | {"open": opened})
     chained = _canonical(closed)
     text = f'{chained[:-1]},"open":{_canonical(opened)}}}\n'
     return text, Head(head.offset + len(text), head.seq + 1, sha256(chained.encode()).hexdigest(), at)
 
 
 _MEMBERS: Final = frozenset({"v", "seq", "at", "actor", "action", "id", "commit", "prev"})
+_NUMBERS: Final = frozenset({"v", "seq"})
 
 
 def _parse(line: bytes) -> dict[str, Any] | None:
+    """The record in a line; None when it has not the form of one."""
     try:
         record = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
-    return record if isinstance(record, dict) and record.keys() >= _MEMBERS else None
+    if not isinstance(record, dict) or not record.keys() >= _MEMBERS:
+        return None
+    opened = record.get("open", {})
+    right = (
+        isinstance(opened, dict)
+        and all(isinstance(value, str) for value in opened.values())
+        and all(type(record[name]) is (int if name in _NUMBERS else str) for name in _MEMBERS)
+    )
+    return record if right else None
+
+
+def _commit(record: dict[str, Any]) -> str:
+    """The digest of everything a line says; the salt in its open part keeps it from being guessed without that part."""
+    return _digest({name: value for name, value in record.items() if name != "commit"})
+
+
+def _is_as_written(record: dict[str, Any], line: bytes) -> bool:
+    """Whether a line is, byte for byte, what was written; of one without its open part only the form can be told."""
+    if not record.keys() <= _MEMBERS | {"open"} or _canonical(record).encode() != line:
+        return False
+    return "open" not in record or _commit(record) == record["commit"]
 
 
 def _entry(record: dict[str, Any], clone: str) -> Entry:
-    opened = record.get("open") or {}
+    opened = {name: record.get("open", {}).get(name, "") for name in _OPEN}
+    opened |= {name: "" for name in ("path", "was") if not is_observation_path(opened[name])}
     return Entry(
         action=record["action"], id=record["id"], at=record["at"], actor=record["actor"], clone=clone,
-        seq=record["seq"], **{name: opened.get(name, "") for name in _OPEN},
+        seq=record["seq"], **opened,
     )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from functools import lru_cache
 from hashlib import sha256 as sha256_of
 from typing import Any, Final
 
@@ -42,6 +43,9 @@ _KNOWN: Final = frozenset(
     )
 )
 MAX_NAME: Final = 1_000  # a key is made of every name, which takes quadratic time for odd texts
+_SCALARS: Final = (str, int, float)
+_KEPT: Final = 16_384
+"""Plain entities and relationships kept, so that a rebuild makes each once; chosen, a few megabytes at most."""
 _HEADING: Final = re.compile(r"^#{1,6}\s+(.*?)\s*#*\s*$")
 
 
@@ -96,7 +100,8 @@ def read_observation(
     stated = reader.observed()
     observed = stated or _instant(adopted.observed_at if adopted else "", zone) or date_in_name(_name(path))
     recorded = reader.time("recorded_at") or id_time(id_) or _instant(adopted.recorded_at if adopted else "", zone)
-    written = datetime.fromtimestamp(max(state.mtime_ns, 0) // 1_000_000 / 1000, UTC)
+    if recorded is None:
+        recorded = datetime.fromtimestamp(max(state.mtime_ns, 0) // 1_000_000 / 1000, UTC)
     valid_from, valid_until = reader.interval()
     observation = Observation(
         id=id_,
@@ -104,8 +109,8 @@ def read_observation(
         content=document.content,
         category=reader.category(),
         path=path,
-        observed_at=observed or recorded or written,
-        recorded_at=recorded or written,
+        observed_at=observed or recorded,
+        recorded_at=recorded,
         tags=reader.tags(),
         entities=reader.entities(),
         relationships=reader.relationships(),
@@ -135,7 +140,11 @@ def _name(path: str) -> str:
 
 
 def _instant(text: str, zone: str) -> datetime | None:
-    return parse_time(text, zone=zone) if text else None
+    """A time out of the ledger; None when there is none, or somebody changed the line."""
+    try:
+        return parse_time(text, zone=zone) if text else None
+    except InputError:
+        return None
 
 
 class _Reader:
@@ -160,8 +169,8 @@ class _Reader:
 
     def title(self, content: str) -> str:
         value = self.values.get("title")
-        if isinstance(value, str | int | float) and str(value).strip():
-            return " ".join(str(value).splitlines()).strip() if "\n" in str(value) else str(value)
+        if isinstance(value, _SCALARS) and (text := str(value)).strip():
+            return " ".join(text.splitlines()).strip() if "\n" in text else text
         for line in content.splitlines():
             if line.strip():
                 heading = _HEADING.match(line)
@@ -171,7 +180,7 @@ class _Reader:
     def category(self) -> str:
         category = category_of(self.path)
         stated = self.values.get("category")
-        if isinstance(stated, str) and category_key(stated.strip("/ ")) != category_key(category):
+        if stated != category and isinstance(stated, str) and category_key(stated.strip("/ ")) != category_key(category):
             self.note(
                 "category_differs",
                 f"category says '{stated}', the folder is '{category}'; the folder counts",
@@ -183,7 +192,7 @@ class _Reader:
         value = self.values.get(name)
         if value is None or value == "":
             return None
-        if isinstance(value, str | int | float) and not isinstance(value, bool):
+        if isinstance(value, _SCALARS) and not isinstance(value, bool):
             return str(value)
         self.note("bad_value", f"{name} must be text", f"write `{name}: …` on one line")
         return None
@@ -268,13 +277,20 @@ class _Reader:
 
 def unique_entities(entities: Iterable[Entity]) -> tuple[Entity, ...]:
     """Entities without repetitions of one name and type, in order."""
-    return tuple({(entity.key, entity_key(entity.type)): entity for entity in reversed(list(entities))}.values())[::-1]
+    listed = tuple(entities)
+    if len(listed) < 2:
+        return listed
+    return tuple({(entity.key, entity_key(entity.type)): entity for entity in reversed(listed)}.values())[::-1]
 
 
 def read_entity(value: Any) -> Entity | None:
     """An entity from a name or a mapping; None when it is neither."""
     if isinstance(value, str):
         return Entity(value.strip()) if value.strip() else None
+    if isinstance(value, dict) and tuple(value) == ("name", "type"):
+        name, kind = value.values()
+        if type(name) is str and type(kind) is str:
+            return _plain_entity(name, kind)
     if not isinstance(value, Mapping) or not _named(value.get("name")):
         return None
     aliases = value.get("aliases") or ()
@@ -282,10 +298,19 @@ def read_entity(value: Any) -> Entity | None:
     return Entity(str(value["name"]).strip(), _word(value, "type"), _word(value, "description"), aliases)
 
 
+@lru_cache(maxsize=_KEPT)
+def _plain_entity(name: str, kind: str) -> Entity | None:
+    return Entity(name.strip(), kind.strip()) if _named(name) else None
+
+
 def read_relationship(value: Any) -> Relationship | None:
     """A relationship from a mapping; None when an end or the type is missing."""
     if not isinstance(value, Mapping):
         return None
+    if isinstance(value, dict) and tuple(value) == ("source", "target", "relationship_type"):
+        source, target, kind = value.values()
+        if type(source) is str and type(target) is str and type(kind) is str:
+            return _plain_relationship(source, target, kind)
     kind = value.get("relationship_type") or value.get("type")
     if not all(map(_named, (value.get("source"), value.get("target"), kind))):
         return None
@@ -293,6 +318,13 @@ def read_relationship(value: Any) -> Relationship | None:
         str(value["source"]).strip(), str(value["target"]).strip(), str(kind).strip(), _word(value, "description"),
         _number(value.get("weight")), _number(value.get("confidence")),
     )  # fmt: skip
+
+
+@lru_cache(maxsize=_KEPT)
+def _plain_relationship(source: str, target: str, kind: str) -> Relationship | None:
+    if not (_named(source) and _named(target) and _named(kind)):
+        return None
+    return Relationship(source.strip(), target.strip(), kind.strip())
 
 
 def _read_evidence(value: Any) -> Evidence | None:
@@ -304,7 +336,7 @@ def _read_evidence(value: Any) -> Evidence | None:
 
 
 def _named(value: Any) -> bool:
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
+    if isinstance(value, bool) or not isinstance(value, _SCALARS):
         return False
     return len(str(value)) <= MAX_NAME and bool(entity_key(str(value)))
 

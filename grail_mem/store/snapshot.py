@@ -54,7 +54,7 @@ class Manifest:
         tombstones: By id, the latest hide or restore: its order in history and whether it hides.
         folders: Every folder as it was when its files were read.
         problems: What could not be used when it was made, by path.
-        files: SHA-256 of every other file in its folder, by name.
+        files: Size in bytes and SHA-256 of every other file in its folder, by name.
     """
 
     name: str
@@ -63,7 +63,7 @@ class Manifest:
     tombstones: Mapping[str, tuple[str, str, int, bool]] = field(default_factory=dict)
     folders: Mapping[str, FolderState] = field(default_factory=dict)
     problems: Mapping[str, tuple[Problem, ...]] = field(default_factory=dict)
-    files: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, tuple[int, str]] = field(default_factory=dict)
 
     def to_json(self) -> bytes:
         """The manifest as the bytes of its file."""
@@ -72,14 +72,17 @@ class Manifest:
                 "version": VERSION, "name": self.name, "n_rows": self.n_rows, "heads": self.heads,
                 "tombstones": self.tombstones, "folders": self.folders,
                 "problems": {path: [p.to_dict() for p in found] for path, found in self.problems.items()},
-                "files": dict(self.files),
+                "files": self.files,
             },
             separators=(",", ":"),
         ).encode()  # fmt: skip
 
 
 def read_manifest(folder: Path) -> Manifest | None:
-    """The manifest of a snapshot folder; None when it is not complete or of another version."""
+    """The manifest of a snapshot folder; None when it is not complete, damaged, or of another version.
+
+    Without it the same answers come from an older snapshot, or from the files themselves, only slower.
+    """
     try:
         values = json.loads((folder / MANIFEST).read_bytes())
         if values["version"] != VERSION:
@@ -91,14 +94,28 @@ def read_manifest(folder: Path) -> Manifest | None:
             {id_: (at, clone, seq, hides) for id_, (at, clone, seq, hides) in values["tombstones"].items()},
             {path: FolderState(*state) for path, state in values["folders"].items()},
             {path: tuple(Problem(**p) for p in found) for path, found in values["problems"].items()},
-            values["files"],
+            {name: (size, digest) for name, (size, digest) in values["files"].items()},
         )
-    except FileNotFoundError:
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
         return None
-    except (ValueError, KeyError, TypeError) as error:
-        raise IndexUnusableError(
-            f"{folder / MANIFEST} is damaged ({error}).", hint="`grail rebuild` makes the snapshot anew from the files."
-        ) from error
+
+
+def require_whole(folder: Path, manifest: Manifest) -> None:
+    """Check that every file of a snapshot has the size it was written with; its bytes are checked by `grail check`.
+
+    Raises:
+        IndexUnusableError: A file is missing, cut off or grown; DuckDB itself would not notice all of that.
+    """
+    for name, (size, _) in manifest.files.items():
+        try:
+            found = os.stat(folder / name).st_size
+        except OSError:
+            found = -1
+        if found != size:
+            raise IndexUnusableError(
+                f"The snapshot file {folder / name} is damaged: {found} bytes instead of {size}.",
+                hint="`grail rebuild` makes it anew from the files.",
+            )
 
 
 def newest(layout: Layout) -> Manifest | None:
@@ -143,7 +160,7 @@ def publish(layout: Layout, folder: Path, manifest: Manifest) -> None:
     for name in sorted(os.listdir(folder)):
         with (folder / name).open("rb") as file:
             os.fsync(file.fileno())
-            files[name] = file_digest(file, "sha256").hexdigest()
+            files[name] = (os.fstat(file.fileno()).st_size, file_digest(file, "sha256").hexdigest())
     replace_file(folder / MANIFEST, replace(manifest, files=files).to_json())
     os.rename(folder, layout.snapshots / manifest.name)
     sync_folder(layout.snapshots)

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from hashlib import sha256
+from hashlib import file_digest
 from typing import Any
 
+from grail_mem.errors import IndexUnusableError
 from grail_mem.model.category import category_key
 from grail_mem.model.problem import Problem
 from grail_mem.query.view import View
-from grail_mem.store.files import read_file
-from grail_mem.store.layout import LEDGER, OUTPUT
+from grail_mem.store.layout import LEDGER, OUTPUT, Layout
 from grail_mem.store.ledger import verify
+from grail_mem.store.snapshot import MANIFEST, names, read_manifest
 from grail_mem.write.staged import leftovers
 
 
@@ -50,9 +51,13 @@ class Checked:
 
 def check(view: View, *, progress: Callable[[int], None] | None = None) -> Checked:
     """Look at files, ledger, snapshot and what killed writers left."""
-    view.refresh()
+    damaged = list(_snapshots(view.layout))
+    try:
+        view.refresh()
+    except IndexUnusableError:  # named below; everything else is told from the files
+        view = View(view.layout, view.settings, from_files=True)
     n_files = view.scan(whole=True, progress=progress)
-    problems = [*view.problems(), *_ledger(view), *_spellings(view), *_snapshot(view), *_leftovers(view)]
+    problems = [*view.problems(), *_ledger(view), *_spellings(view), *damaged, *_leftovers(view)]
     ordered = sorted(problems, key=lambda p: (p.severity, p.where, p.line, p.code))
     return Checked(view.n_rows, n_files, len(view.unsynced()), tuple(ordered))
 
@@ -84,18 +89,26 @@ def _spellings(view: View) -> Iterator[Problem]:
             )  # fmt: skip
 
 
-def _snapshot(view: View) -> Iterator[Problem]:
-    """Files of the snapshot that are not as its manifest says."""
-    name = view.manifest.name
-    for file, digest in view.manifest.files.items():
-        path = view.layout.snapshots / name / file
-        place = f"{OUTPUT}/snapshots/{name}/{file}"
-        try:
-            found = sha256(read_file(path)[0]).hexdigest()
-        except OSError as error:
-            found = f"it cannot be read: {error.strerror}"
-        if found != digest:
-            yield Problem("damaged_snapshot", "the file is not as it was written", place, remedy="run `grail rebuild`")
+def _snapshots(layout: Layout) -> Iterator[Problem]:
+    """Snapshots that are not as they were written."""
+    for name in names(layout):
+        place = f"{OUTPUT}/snapshots/{name}"
+        manifest = read_manifest(layout.snapshots / name)
+        if manifest is None:
+            yield _damaged(f"{place}/{MANIFEST}")
+            continue
+        for file, (_, digest) in manifest.files.items():
+            try:
+                with (layout.snapshots / name / file).open("rb") as opened:
+                    found = file_digest(opened, "sha256").hexdigest()
+            except OSError:
+                found = ""
+            if found != digest:
+                yield _damaged(f"{place}/{file}")
+
+
+def _damaged(place: str) -> Problem:
+    return Problem("damaged_snapshot", "the file is not as it was written", place, remedy="run `grail rebuild`")
 
 
 def _leftovers(view: View) -> Iterator[Problem]:

@@ -79,7 +79,7 @@ def _entity(pair: tuple[str, str]) -> Any:
     return {"name": name, "type": kind} if kind else name
 
 
-entities = st.tuples(names, st.sampled_from(["", "ORG", "org", "Person"]) | names).map(_entity)
+entities = st.tuples(st.sampled_from(WORDS[:4]) | names, st.sampled_from(["", "ORG", "org", "Person"]) | names).map(_entity)
 relationships = st.builds(
     lambda s, t, r: {"source": s, "target": t, "relationship_type": r}, names, names, RELATIONS
 )  # fmt: skip
@@ -98,11 +98,12 @@ def drafts(draw: st.DrawFn) -> dict[str, Any]:
     """Arguments of `add_observation`, with a title."""
     optional: dict[str, Any] = draw(
         st.fixed_dictionaries(
-            {},
-            optional={
+            {
                 "tags": st.lists(tags, max_size=4),
                 "entities": st.lists(entities, max_size=3),
                 "relationships": st.lists(relationships, max_size=2),
+            },
+            optional={
                 "observed_at": times,
                 "confidence": confidences,
                 "kind": st.sampled_from(KINDS),
@@ -145,9 +146,9 @@ _CONDITIONS: dict[str, st.SearchStrategy[Any]] = {
 @st.composite
 def filters(draw: st.DrawFn, rows: list[dict[str, Any]] | None = None) -> dict[str, Any]:
     """Conditions of `recall`; some of their values are taken from the rows, so that something matches."""
-    chosen = draw(st.sets(st.sampled_from(sorted(_CONDITIONS)), max_size=3))
+    chosen = draw(st.sets(st.sampled_from(sorted(_CONDITIONS)), min_size=1, max_size=3))
     asked = {name: draw(_CONDITIONS[name]) for name in sorted(chosen)}
-    if rows and draw(st.integers(0, 3)):
+    if rows and draw(st.integers(0, 4)):
         asked |= draw(_taken_from(draw(st.sampled_from(rows)), chosen))
     since, before = asked.get("since"), asked.get("before")
     if since is not None and before is not None:

@@ -1,0 +1,124 @@
+"""`grail add`: one observation from options, a file or stdin, or many from lines of JSON."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from grail_mem.cli import drafts, output
+from grail_mem.cli import options as o
+from grail_mem.cli.which import Which, which
+from grail_mem.errors import GrailError, InputError
+
+if TYPE_CHECKING:  # most of a command's start-up
+    from grail_mem.memory import Memory
+
+BATCH: Final = 500  # chosen: a batch costs one sync, and a progress bar moves
+
+
+def add_command(
+    directory: o.Dir = None,
+    *,
+    title: o.Title = None,
+    content: o.Content = None,
+    file: o.File = None,
+    category: Annotated[str | None, typer.Option("--category", metavar="PATH", help="Folder under memories/.")] = None,
+    tags: o.Tags = None,
+    entities: o.Entities = None,
+    relationships: o.Relationships = None,
+    observed_at: o.ObservedAt = None,
+    confidence: o.Confidence = None,
+    source: o.Source = None,
+    kind: o.Kind = None,
+    attribute: o.Attribute = None,
+    status: o.Status = None,
+    valid_from: o.ValidFrom = None,
+    valid_until: o.ValidUntil = None,
+    expires_at: o.ExpiresAt = None,
+    review_at: o.ReviewAt = None,
+    supersedes: o.Supersedes = None,
+    related_to: o.RelatedTo = None,
+    scope: o.Scope = None,
+    source_kind: o.SourceKind = None,
+    slug: Annotated[
+        str | None, typer.Option("--slug", metavar="WORDS", help="File name instead of the title's.")
+    ] = None,
+    jsonl: Annotated[
+        str | None,
+        typer.Option(
+            "--jsonl", metavar="FILE", help="Many: one JSON object a line with the fields' names; - is stdin."
+        ),
+    ] = None,
+    root: o.Root = None,
+    actor: o.Actor = None,
+    as_json: o.AsJson = False,
+) -> None:
+    """Store an observation, or many.
+
+    Without --content or --file the content is read from stdin. It is durable, and every process sees it, when the command returns. The same observation twice is stored once.
+    """
+    given = {
+        "title": title, "content": content, "category": category, "tags": tags, "observed_at": observed_at,
+        "confidence": confidence, "source": source, "kind": kind, "attribute": attribute, "status": status,
+        "valid_from": valid_from, "valid_until": valid_until, "expires_at": expires_at, "review_at": review_at,
+        "supersedes": supersedes, "related_to": related_to, "scope": scope, "source_kind": source_kind, "slug": slug,
+    }  # fmt: skip
+    fields, problems = drafts.read_fields(given, entities, relationships)
+    if jsonl is not None:
+        if fields or problems or file is not None:
+            raise InputError("--jsonl takes every field from its lines; leave the other options out.")
+        _add_lines(which(directory, root), jsonl, actor, as_json=as_json)
+    else:
+        _add_one(which(directory, root), fields, problems, file, actor, as_json=as_json)
+
+
+def _add_one(
+    place: Which, fields: dict[str, Any], problems: list[str], file: str | None, actor: str | None, *, as_json: bool
+) -> None:
+    if file is not None and "content" in fields:
+        raise InputError("--content and --file cannot be given together.")
+    if file is None and "content" not in fields and not sys.stdin.isatty():
+        file = "-"
+    if file is not None:
+        fields["content"] = drafts.read_content(file)
+    with place.open(actor=actor) as memory:
+        if problems:
+            problems += drafts.check(fields, memory.settings)
+            raise InputError("Nothing was stored. " + " ".join(problems), problems=problems)
+        fields.setdefault("content", "")
+        done = memory.add_observation(**fields)
+    if as_json:
+        output.show_json(done.to_dict())
+        return
+    output.say(f"{'added' if done.created else 'there already'}  {done.id}  {done.path}")
+    for warning in done.warnings if done.created else ():
+        output.note(f"note: {warning}")
+
+
+def _add_lines(place: Which, path: str, actor: str | None, *, as_json: bool) -> None:
+    with place.open(actor=actor) as memory:
+        results = _stored(memory, drafts.read_lines(path, memory.settings))
+    n_created = sum(result.created for result in results)
+    if as_json:
+        listed = [result.to_dict() for result in results]
+        output.show_json({"n_created": n_created, "n_existing": len(results) - n_created, "results": listed})
+        return
+    output.say(f"added {n_created}, there already {len(results) - n_created}")
+    for number, result in enumerate(results, start=1):
+        for warning in result.warnings if result.created else ():
+            output.note(f"note: draft {number}: {warning}")
+
+
+def _stored(memory: Memory, values: list[dict[str, Any]]) -> list[Any]:
+    results: list[Any] = []
+    with output.progress("adding", len(values)) as show:
+        for start in range(0, len(values), BATCH):
+            try:
+                results += memory.add_observations(values[start : start + BATCH])
+            except GrailError as error:
+                error.message = f"{len(results)} of {len(values)} drafts were stored. {error.message}"
+                raise
+            show(len(results))
+    return results

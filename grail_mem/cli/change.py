@@ -1,0 +1,141 @@
+"""`grail update`, `move`, `delete`, `restore`: change what is there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from grail_mem.cli import drafts, output
+from grail_mem.cli import options as o
+from grail_mem.cli.which import full_id, split
+from grail_mem.errors import InputError
+
+if TYPE_CHECKING:  # most of a command's start-up
+    from grail_mem.write.change import Changed
+
+
+def update_command(
+    words: o.IdWords,
+    *,
+    title: o.Title = None,
+    content: o.Content = None,
+    file: o.File = None,
+    append: Annotated[
+        str | None, typer.Option("--append", metavar="TEXT", help="Put behind the content as a paragraph.")
+    ] = None,
+    tags: o.Tags = None,
+    entities: o.Entities = None,
+    relationships: o.Relationships = None,
+    observed_at: o.ObservedAt = None,
+    confidence: o.Confidence = None,
+    source: o.Source = None,
+    kind: o.Kind = None,
+    attribute: o.Attribute = None,
+    status: o.Status = None,
+    valid_from: o.ValidFrom = None,
+    valid_until: o.ValidUntil = None,
+    expires_at: o.ExpiresAt = None,
+    review_at: o.ReviewAt = None,
+    supersedes: o.Supersedes = None,
+    related_to: o.RelatedTo = None,
+    scope: o.Scope = None,
+    source_kind: o.SourceKind = None,
+    clear: Annotated[
+        list[str] | None, typer.Option("--clear", metavar="FIELD", help="Remove a field, such as tags; repeatable.")
+    ] = None,
+    root: o.Root = None,
+    actor: o.Actor = None,
+    reason: o.Reason = "",
+    as_json: o.AsJson = False,
+) -> None:
+    """Change the named fields of an observation and no others.
+
+    ID may be the last 4 or more characters of it. A list, such as that of --tag, takes the place of the one that was there. The file's other bytes stay as they are.
+    """
+    place, (named,) = split("update", words, root, ["ID"])
+    given = {
+        "title": title, "content": content, "tags": tags, "observed_at": observed_at, "confidence": confidence,
+        "source": source, "kind": kind, "attribute": attribute, "status": status, "valid_from": valid_from,
+        "valid_until": valid_until, "expires_at": expires_at, "review_at": review_at, "supersedes": supersedes,
+        "related_to": related_to, "scope": scope, "source_kind": source_kind,
+    }  # fmt: skip
+    fields, problems = drafts.read_fields(given, entities, relationships)
+    if file is not None and content is not None:
+        problems.append("--content and --file cannot be given together.")
+    elif file is not None:
+        fields["content"] = drafts.read_content(file)
+    cleared = [name.replace("-", "_") for name in clear or ()]
+    problems += [f"{name} cannot be given a value and be cleared." for name in cleared if name in fields]
+    if problems:
+        raise InputError("Nothing was changed. " + " ".join(problems), problems=problems)
+    fields |= dict.fromkeys(cleared)
+    with place.read() as memory:
+        id_ = full_id(memory, named)
+        done = memory.update(id_, append=append, reason=reason, actor=actor, **fields)
+    _show(done, "updated", "nothing changed", as_json=as_json)
+
+
+def move_command(
+    words: Annotated[list[str], typer.Argument(metavar="[DIR] ID CATEGORY", hidden=True)],
+    *,
+    root: o.Root = None,
+    actor: o.Actor = None,
+    reason: o.Reason = "",
+    as_json: o.AsJson = False,
+) -> None:
+    """Put an observation into another category; its id stays.
+
+    CATEGORY is a folder path under memories/. ID may be the last 4 or more characters of it.
+    """
+    place, (named, category) = split("move", words, root, ["ID", "CATEGORY"])
+    with place.read() as memory:
+        done = memory.move(full_id(memory, named), category, reason=reason, actor=actor)
+    _show(done, "moved", "it is there already", as_json=as_json)
+
+
+def delete_command(
+    words: o.IdWords,
+    *,
+    root: o.Root = None,
+    actor: o.Actor = None,
+    reason: o.Reason = "",
+    as_json: o.AsJson = False,
+) -> None:
+    """Hide an observation from every answer; restore undoes it.
+
+    The file stays; `grail restore` brings the observation back. ID may be the last 4 or more characters of it.
+    """
+    place, (named,) = split("delete", words, root, ["ID"])
+    with place.read() as memory:
+        done = memory.hide(full_id(memory, named), reason=reason, actor=actor)
+    _show(done, "hidden", "hidden already", as_json=as_json)
+    if not as_json:
+        output.note(f"The file stays; `{place.command('restore', done.id)}` brings it back.")
+
+
+def restore_command(
+    words: o.IdWords,
+    *,
+    root: o.Root = None,
+    actor: o.Actor = None,
+    reason: o.Reason = "",
+    as_json: o.AsJson = False,
+) -> None:
+    """Bring a hidden observation back into the answers.
+
+    ID is the whole id, as `grail delete` printed it.
+    """
+    place, (named,) = split("restore", words, root, ["ID"])
+    with place.read() as memory:
+        done = memory.restore(full_id(memory, named), reason=reason, actor=actor)
+    _show(done, "restored", "it was not hidden", as_json=as_json)
+
+
+def _show(done: Changed, changed: str, unchanged: str, *, as_json: bool) -> None:
+    if as_json:
+        output.show_json(done.to_dict())
+        return
+    output.say(f"{changed if done.changed else unchanged}  {done.id}  {done.path}")
+    for warning in done.warnings:
+        output.note(f"note: {warning}")

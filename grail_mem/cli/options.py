@@ -1,0 +1,152 @@
+"""Options that several commands share, with their help, and how a usage line is written.
+
+Knows nothing of what the commands do with them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+from typer.core import TyperCommand
+
+if TYPE_CHECKING:  # a name of the parser's own types, which no command needs
+    from typer._click import Context
+
+DIR: Final = "DIR is the store; without it $GRAIL_ROOT counts, then the nearest folder upward that holds a grail.yaml."
+
+
+class OneCommand(TyperCommand):
+    """A command whose usage line shows its arguments as they were written."""
+
+    def collect_usage_pieces(self, ctx: Context) -> list[str]:
+        """The pieces of the usage line after the command's name."""
+        named = (param.metavar for param in self.get_params(ctx) if param.param_type_name == "argument")
+        return ["[OPTIONS]", *(text for text in named if text)]
+
+
+# Arguments stand in the usage line as written here; the parser's own way of showing them puts braces around brackets.
+Dir = Annotated[str | None, typer.Argument(metavar="[DIR]", hidden=True)]
+Root = Annotated[str | None, typer.Option("--root", metavar="DIR", help="The store, instead of the argument.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+Actor = Annotated[str | None, typer.Option("--actor", metavar="NAME", help="Who stands in the ledger for this.")]
+Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why, for the ledger.", show_default=False)]
+IdWords = Annotated[list[str], typer.Argument(metavar="[DIR] ID", hidden=True)]
+
+
+def _kinds() -> list[str]:
+    from grail_mem.model.observation import KINDS
+
+    return list(KINDS)
+
+
+def _statuses() -> list[str]:
+    from grail_mem.model.observation import STATUSES
+
+    return list(STATUSES)
+
+
+def _source_kinds() -> list[str]:
+    from grail_mem.model.observation import SOURCE_KINDS
+
+    return list(SOURCE_KINDS)
+
+
+def _orders() -> list[str]:
+    from grail_mem.model.filter import ORDERS
+
+    return list(ORDERS)
+
+
+# -- the fields of an observation, for add and update ------------------------------------------------------------------
+
+Title = Annotated[str | None, typer.Option("--title", metavar="TEXT", help="One line.")]
+Content = Annotated[str | None, typer.Option("--content", metavar="TEXT", help="The statement, markdown.")]
+File = Annotated[str | None, typer.Option("--file", metavar="FILE", help="Take the content from a file; - is stdin.")]
+Tags = Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="A tag; repeatable.")]
+Entities = Annotated[
+    list[str] | None, typer.Option("--entity", metavar="NAME[:TYPE]", help="What it mentions; repeatable.")
+]
+Relationships = Annotated[
+    list[str] | None,
+    typer.Option("--relationship", metavar="'A|TYPE|B'", help="What it states between two entities; repeatable."),
+]
+ObservedAt = Annotated[
+    str | None, typer.Option("--observed-at", metavar="TIME", help="When it was seen: instant, date, or `2d` ago.")
+]
+Confidence = Annotated[float | None, typer.Option("--confidence", metavar="0..1", help="How sure it is.")]
+Source = Annotated[str | None, typer.Option("--source", metavar="TEXT", help="Where it comes from, in words.")]
+Kind = Annotated[
+    str | None,
+    typer.Option(
+        "--kind", metavar="KIND", autocompletion=_kinds,
+        help="semantic, episodic, procedural, prospective or summary.",
+    ),
+]  # fmt: skip
+Attribute = Annotated[
+    str | None, typer.Option("--attribute", metavar="NAME", help="The current fact it states, such as acme/database.")
+]
+Status = Annotated[
+    str | None,
+    typer.Option(
+        "--status", metavar="STATUS", autocompletion=_statuses, help="provisional, confirmed, superseded or archived."
+    ),
+]
+ValidFrom = Annotated[str | None, typer.Option("--valid-from", metavar="TIME", help="From when it holds.")]
+ValidUntil = Annotated[str | None, typer.Option("--valid-until", metavar="TIME", help="Until when, exclusive.")]
+ExpiresAt = Annotated[str | None, typer.Option("--expires-at", metavar="TIME", help="After which it is not valid.")]
+ReviewAt = Annotated[str | None, typer.Option("--review-at", metavar="TIME", help="When to look at it again.")]
+Supersedes = Annotated[str | None, typer.Option("--supersedes", metavar="ID", help="What it replaces.")]
+RelatedTo = Annotated[list[str] | None, typer.Option("--related-to", metavar="ID", help="Another one; repeatable.")]
+Scope = Annotated[str | None, typer.Option("--scope", metavar="SCOPE", help="Whose memory it is.")]
+SourceKind = Annotated[
+    str | None,
+    typer.Option(
+        "--source-kind", metavar="KIND", autocompletion=_source_kinds,
+        help="user_statement, system, tool_result, session_summary or agent_inference.",
+    ),
+]  # fmt: skip
+
+# -- the conditions of a recall ----------------------------------------------------------------------------------------
+
+Since = Annotated[
+    str | None, typer.Option("--since", metavar="TIME", help="Observed at or after: instant, date, or `7d`, `3mo`.")
+]
+Before = Annotated[str | None, typer.Option("--before", metavar="TIME", help="Observed before.")]
+AnyCategory = Annotated[
+    list[str] | None,
+    typer.Option("--category", metavar="GLOB", help="Folder with all below; `*` is one level. Repeat: any of them."),
+]
+AnyTag = Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="Has it. Repeat: any of them.")]
+AllTags = Annotated[list[str] | None, typer.Option("--all-tags", metavar="TAG", help="Has it. Repeat: all of them.")]
+AnyEntity = Annotated[list[str] | None, typer.Option("--entity", metavar="NAME", help="Mentions it. Repeat: any.")]
+AnyEntityType = Annotated[
+    list[str] | None, typer.Option("--entity-type", metavar="TYPE", help="Mentions an entity of it. Repeat: any.")
+]
+AnyRelationship = Annotated[
+    list[str] | None,
+    typer.Option("--relationship-type", metavar="TYPE", help="States a relationship of it. Repeat: any."),
+]
+MinConfidence = Annotated[float | None, typer.Option("--min-confidence", metavar="0..1", help="At least so sure.")]
+AnyKind = Annotated[
+    list[str] | None,
+    typer.Option("--kind", metavar="KIND", autocompletion=_kinds, help="Of this kind. Repeat: any of them."),
+]
+AnyStatus = Annotated[
+    list[str] | None,
+    typer.Option("--status", metavar="STATUS", autocompletion=_statuses, help="Of this status. Repeat: any."),
+]
+AnySourceKind = Annotated[
+    list[str] | None,
+    typer.Option("--source-kind", metavar="KIND", autocompletion=_source_kinds, help="From there. Repeat: any."),
+]
+Containing = Annotated[str | None, typer.Option("--text", metavar="TEXT", help="Title or content contain it.")]
+AsOf = Annotated[str | None, typer.Option("--as-of", metavar="TIME", help="Valid then: begun, not ended.")]
+Limit = Annotated[int | None, typer.Option("--limit", metavar="N", help="At most so many; 50 when left out.")]
+Order = Annotated[
+    str | None,
+    typer.Option(
+        "--order", metavar="ORDER", autocompletion=_orders, help="newest (default), oldest, recorded or confidence."
+    ),
+]
+Cursor = Annotated[str | None, typer.Option("--cursor", metavar="TEXT", help="Continue an earlier answer.")]

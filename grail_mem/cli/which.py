@@ -1,0 +1,132 @@
+"""Which store a command means, and which observation: the first argument, `--root`, and ids written short.
+
+Knows nothing of what is done with them.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from grail_mem.errors import ConflictError, InputError, NotFoundError
+
+if TYPE_CHECKING:  # most of a command's start-up; loaded when a store is opened
+    from grail_mem.memory import Memory
+
+SHORT: Final = 6
+_TAIL: Final = re.compile(r"[0-9A-HJKMNP-TV-Z]{4,25}", re.ASCII)
+
+
+class Which(NamedTuple):
+    """A store as it was named; `named` is empty when it was found without a name."""
+
+    root: Path
+    named: str = ""
+
+    def open(self, *, actor: str | None = None) -> Memory:
+        """The store, for writing: a folder that is missing or empty becomes one."""
+        from grail_mem.memory import Memory
+
+        return Memory(self.root, actor=actor)
+
+    def read(self) -> Memory:
+        """The store, for reading: the folder must be there.
+
+        Raises:
+            NotFoundError: There is no such folder.
+        """
+        if not self.root.exists():
+            raise NotFoundError(
+                f"There is no folder {str(self.root)!r}.",
+                hint="The first argument is the store; `grail init DIR` makes one.",
+            )
+        return self.open()
+
+    def keep(self) -> Memory:
+        """The store, to be kept in order: the folder must hold one already.
+
+        Raises:
+            NotFoundError: It holds none.
+        """
+        from grail_mem.store.layout import Layout
+
+        if self.root.is_dir() and not Layout(self.root.resolve()).is_store():
+            raise NotFoundError(f"The folder {str(self.root)!r} holds no store.", hint="`grail init DIR` makes one.")
+        return self.read()
+
+    def command(self, verb: str, *words: str) -> str:
+        """A command over this store, as a person would type it."""
+        return shlex.join(["grail", verb, *([self.named] if self.named else []), *words])
+
+
+def which(named: str | None, root: str | None) -> Which:
+    """The store that the first argument or `--root` names, or the one that is found without a name.
+
+    Raises:
+        InputError: Both name one.
+        NotFoundError: None is named and none is found.
+    """
+    if named is not None and root is not None:
+        raise InputError(f"The store is named twice: {named!r} and --root {root!r}.", hint="Name it once.")
+    if (chosen := root if named is None else named) is not None:
+        return Which(Path(chosen).expanduser(), chosen)
+    from grail_mem.memory import open_root
+
+    return Which(open_root(None))
+
+
+def split(verb: str, words: Sequence[str] | None, root: str | None, own: Sequence[str]) -> tuple[Which, list[str]]:
+    """The store and the command's own words, from words of which the first may be the store.
+
+    Args:
+        verb: The command, for messages.
+        words: What was typed.
+        root: The value of `--root`.
+        own: Names of the command's own words, such as ID; each is needed.
+
+    Raises:
+        InputError: There are too few words or too many.
+    """
+    given = list(words or ())
+    if root is None and len(given) == len(own) + 1:
+        return which(given[0], None), given[1:]
+    if len(given) != len(own) or (own[0] == "ID" and not _may_be_id(given[0]) and Path(given[0]).is_dir()):
+        raise InputError(
+            f"`grail {verb}` needs {' and '.join(own)}" + (f", not {shlex.join(given)!r}." if given else "."),
+            hint=f"Write `grail {verb} [DIR] {' '.join(own)}`; DIR is the store"
+            + (", which --root names already." if root is not None else "."),
+        )
+    return which(None, root), given
+
+
+def _may_be_id(text: str) -> bool:
+    from grail_mem.model.ulid import is_id
+
+    return is_id(text.strip().upper()) or _TAIL.fullmatch(text.strip().upper()) is not None
+
+
+def full_id(memory: Memory, text: str) -> str:
+    """The id that a text names: the id itself, or its last 4 or more characters.
+
+    Raises:
+        ConflictError: Several ids end so.
+    """
+    tail = text.strip().upper()
+    if not _TAIL.fullmatch(tail):
+        return text
+    found = memory.sql(
+        "SELECT id, title FROM observations WHERE ends_with(id, ?) ORDER BY id LIMIT 9", [tail]
+    ).to_pylist()
+    if len(found) > 1:
+        raise ConflictError(
+            f"Several ids end in {text}: {', '.join(row['id'] for row in found)}.", hint="Give more characters."
+        )
+    return str(found[0]["id"]) if found else text
+
+
+def short_id(id_: str) -> str:
+    """The end of an id as it stands in file names; long enough to name it in most stores."""
+    return id_[-SHORT:].lower()
