@@ -22,9 +22,8 @@ def init_command(directory: o.Dir = None, *, root: o.Root = None, as_json: o.AsJ
 
     Without DIR it is $GRAIL_ROOT or this folder. Notes under its memories/ become observations without a byte of them being changed.
     """
-    named = directory or root or os.environ.get("GRAIL_ROOT") or "."
-    place = which(directory or (None if root else named), root)
-    with place.open() as memory:
+    here = None if root else os.environ.get("GRAIL_ROOT") or "."
+    with which(directory or here, root).open() as memory:
         made = memory.init()
         n_found = len(memory.sync(stamp=False, dry_run=True).adopted)
         where = str(memory.root)

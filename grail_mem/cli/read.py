@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -114,6 +115,7 @@ def sql_command(
         answer = memory.sql(read_content("-") if text == "-" else text)
     columns = [str(name) for name in answer.column_names]
     if as_json:
+        columns = _unique(columns)
         named = [dict(zip(columns, row, strict=True)) for row in _rows(answer)]
         output.show_json({"columns": columns, "rows": named})
     elif as_csv:
@@ -122,6 +124,15 @@ def sql_command(
         output.table(columns, _rows(answer.slice(0, MAX_ROWS)))
         if answer.num_rows > MAX_ROWS:
             output.note(f"{answer.num_rows - MAX_ROWS} more rows; --json and --csv print all.")
+
+
+def _unique(names: list[str]) -> list[str]:
+    """The names, with a number behind each that was there before, so that no value of a row is lost."""
+    made: list[str] = []
+    for name in names:
+        tries = (name if n == 1 else f"{name}_{n}" for n in count(1))
+        made.append(next(it for it in tries if it not in made))
+    return made
 
 
 def _rows(answer: Any) -> list[tuple[Any, ...]]:

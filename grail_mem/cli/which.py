@@ -112,6 +112,7 @@ def full_id(memory: Memory, text: str) -> str:
     """The id that a text names: the id itself, or its last 4 or more characters.
 
     Raises:
+        NotFoundError: No id ends so.
         ConflictError: Several ids end so.
     """
     tail = text.strip().upper()
@@ -124,7 +125,12 @@ def full_id(memory: Memory, text: str) -> str:
         raise ConflictError(
             f"Several ids end in {text}: {', '.join(row['id'] for row in found)}.", hint="Give more characters."
         )
-    return str(found[0]["id"]) if found else text
+    if not found:
+        raise NotFoundError(
+            f"There is no observation whose id ends in {text}.",
+            hint="`grail list` shows the ids; a hidden one is written whole.",
+        )
+    return str(found[0]["id"])
 
 
 def short_id(id_: str) -> str:

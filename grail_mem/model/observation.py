@@ -6,7 +6,7 @@ Knows nothing of how a file is read or written.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import Any, Final
@@ -116,13 +116,18 @@ _ALWAYS: Final = frozenset({"id", "title", "content", "category", "tags", "entit
 
 
 def _plain(value: object) -> object:
+    if isinstance(value, str):
+        return value
     if isinstance(value, datetime):
         return format_time(value)
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
-    if isinstance(value, Entity | Relationship | Evidence):
-        return {k: _plain(v) for k, v in asdict(value).items() if v not in (None, "", ())}
+    if isinstance(value, _PARTS):
+        return {name: _plain(v) for name in value.__slots__ if (v := getattr(value, name)) not in (None, "", ())}
     return value
+
+
+_PARTS: Final = (Entity, Relationship, Evidence)
 
 
 _canonical: Final = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode

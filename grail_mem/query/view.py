@@ -86,6 +86,7 @@ class View:
         self._owners: dict[str, str] = {}
         self._adopted: dict[str, Adopted] = {}
         self._unsynced: dict[str, Change] = {}
+        self._lost: set[str] = set()
         self._folders = dict(self.manifest.folders)
         self._scan_problems: tuple[Problem, ...] = ()
         self._looked_at = float("-inf")
@@ -142,6 +143,8 @@ class View:
             self._adopted.pop(entry.was, None)
         if entry.action == "vanish":
             self._adopted.pop(entry.path, None)
+            if self._owners.get(entry.id) == entry.path:
+                del self._owners[entry.id]
             return
         self._owners[entry.id] = entry.path
         if entry.observed_at:
@@ -164,6 +167,9 @@ class View:
             self.look_at(touched)
             for path in touched:
                 self._unsynced.pop(path, None)
+            gone = {path for path in touched if self.delta.states.get(path, UNKNOWN_STATE) is None}
+            if gone:
+                self._lost |= {id_ for id_, path in self._owners.items() if path in gone}
 
     def refresh(self) -> None:
         """Bring the view up to date: the ledger, the files it names, and from time to time the folders."""
@@ -171,6 +177,20 @@ class View:
         if time.monotonic() - self._looked_at >= self.settings.look_after_s:
             first = self._looked_at == float("-inf")
             self.scan(whole=first and self.manifest.n_rows <= self.settings.scan_files)
+        self._find_lost()
+
+    def _find_lost(self) -> None:
+        """Look where files went that are no longer where they were said to be: one is being moved, or was deleted.
+
+        A move gives the file its new place before the ledger hears of it; an observation must not be missing meanwhile.
+        """
+        for _ in range(_TRIES):
+            there = {row.observation.id for row in self.delta.rows.values()} if self._lost else set()
+            self._lost -= there
+            if not self._lost:
+                return
+            self.scan(whole=False)
+        self._lost.clear()
 
     def look_at(self, paths: Iterable[str], *, progress: Callable[[int], None] | None = None) -> list[Change]:
         """Look at files and let what they say count; returns what differs from what was known."""
@@ -304,6 +324,11 @@ class View:
             rows, stale = self._select(f, page)
             if not stale:
                 break
+            gone = {path for path in stale if not os.path.lexists(self.layout.root / path)}
+            if gone:
+                self._lost |= {row.id for row in rows if row.observation.path in gone}
+                self.scan(whole=False)  # sees both ends of a move at once
+                self._find_lost()
             for change in self.look_at(stale):
                 self._note(change)
         return rows

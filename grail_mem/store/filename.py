@@ -21,6 +21,7 @@ _UNTITLED = "untitled"
 _MAX_TITLE_READ = 1000
 # A cut inside a word moves back to the last word's end when no more than this share of the slug goes with it. Chosen.
 _NEAR = 1 / 3
+_NOT_WORD = re.compile("[^a-z0-9]+")
 _ID = re.compile(r"[0-9A-Za-z_-]+")
 # Bare digits may be any number, so there only years that people date notes with count.
 _DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?![0-9])|((?:19|20)[0-9]{2})([0-9]{2})([0-9]{2})(?![0-9])")
@@ -46,6 +47,11 @@ def slug(title: str, max_chars: int = 60, max_bytes: int = 120) -> str:
     """
     if max_chars < 1 or max_bytes < len(_UNTITLED):
         raise InputError("A slug needs room: max_chars of at least 1 and max_bytes of at least 8, such as 60 and 120.")
+    if title.isascii():
+        return (
+            _cut(_NOT_WORD.sub("-", title[:_MAX_TITLE_READ].lower()).strip("-"), max_chars, max_bytes)
+            or _UNTITLED[:max_chars]
+        )
     kept: list[str] = []
     for char in unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", title[:_MAX_TITLE_READ]).lower()):
         if char.isalnum():

@@ -5,7 +5,8 @@ Knows nothing of what the files hold.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -18,50 +19,40 @@ LOCAL: Final = ".grail/local"
 OUTPUT: Final = "output"
 
 
+_PLACES: Final = {
+    "memories": MEMORIES, "settings": SETTINGS_FILE, "ledger": LEDGER, "local": LOCAL, "staging": f"{LOCAL}/staging",
+    "output": OUTPUT, "snapshots": f"{OUTPUT}/snapshots",
+}  # fmt: skip
+_UNSTORABLE: Final = re.compile("[\0\ud800-\udfff]")
+
+
 @dataclass(frozen=True, slots=True)
 class Layout:
     """The places of one store; building it touches no file.
 
     Attributes:
         root: Absolute path of the store.
+        memories: Truth: the observation files.
+        settings: The settings file, optional.
+        ledger: Truth: one append-only chain per clone of the store.
+        local: What belongs to this copy on this machine alone: locks, the clone's name, files being written.
+        staging: Files being written, before they get their names.
+        output: Everything derived; may be deleted at any time.
+        snapshots: Derived: one folder per snapshot.
     """
 
     root: Path
+    memories: Path = field(init=False, repr=False)
+    settings: Path = field(init=False, repr=False)
+    ledger: Path = field(init=False, repr=False)
+    local: Path = field(init=False, repr=False)
+    staging: Path = field(init=False, repr=False)
+    output: Path = field(init=False, repr=False)
+    snapshots: Path = field(init=False, repr=False)
 
-    @property
-    def memories(self) -> Path:
-        """Truth: the observation files."""
-        return self.root / MEMORIES
-
-    @property
-    def settings(self) -> Path:
-        """The settings file, optional."""
-        return self.root / SETTINGS_FILE
-
-    @property
-    def ledger(self) -> Path:
-        """Truth: one append-only chain per clone of the store."""
-        return self.root / LEDGER
-
-    @property
-    def local(self) -> Path:
-        """What belongs to this copy on this machine alone: locks, the clone's name, files being written."""
-        return self.root / LOCAL
-
-    @property
-    def staging(self) -> Path:
-        """Files being written, before they get their names."""
-        return self.local / "staging"
-
-    @property
-    def output(self) -> Path:
-        """Everything derived; may be deleted at any time."""
-        return self.root / OUTPUT
-
-    @property
-    def snapshots(self) -> Path:
-        """Derived: one folder per snapshot."""
-        return self.output / "snapshots"
+    def __post_init__(self) -> None:
+        for name, place in _PLACES.items():  # joined once: a write asks for a dozen of them
+            object.__setattr__(self, name, self.root / place)
 
     def is_store(self) -> bool:
         """Whether this folder holds a store."""
@@ -81,12 +72,8 @@ def is_observation_path(path: str) -> bool:
         top == MEMORIES
         and is_observation_file(name)
         and not any(not folder or is_ignored_dir(folder) for folder in folders)
-        and _is_storable(path)
+        and not _UNSTORABLE.search(path)
     )
-
-
-def _is_storable(path: str) -> bool:
-    return "\0" not in path and not any("\ud800" <= character <= "\udfff" for character in path)
 
 
 def folder_of(category: str) -> str:

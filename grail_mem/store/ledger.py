@@ -11,7 +11,7 @@ import json
 import os
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -129,6 +129,7 @@ class Ledger:
     def __init__(self, layout: Layout, heads: Mapping[str, Head] | None = None) -> None:
         self._layout = layout
         self.heads: dict[str, Head] = dict(heads or {})
+        self._own: list[Entry] = []
 
     def read(self) -> tuple[list[Entry], bool]:
         """The entries not read yet, chain by chain.
@@ -137,7 +138,7 @@ class Ledger:
             The entries, and whether a chain was rewritten (by git, or to forget): then all of that chain is given
             again, and what was derived from its earlier form is void.
         """
-        entries: list[Entry] = []
+        entries, self._own = self._own, []
         rewritten = False
         for path, size in self._grown():
             head = self.heads.get(path.stem, Head())
@@ -179,10 +180,11 @@ class Ledger:
             head = self.heads.get(clone, Head())
             if head.offset != size:
                 size, head = self._close_fragment(descriptor, clone)
-            texts = []
+            texts, own = [], []
             for entry in entries:
                 text, head = _line(entry, head)
                 texts.append(text)
+                own.append(replace(entry, at=head.at, clone=clone, seq=head.seq))
             try:
                 write_all(descriptor, "".join(texts).encode("ascii"))
             except OSError:
@@ -191,6 +193,8 @@ class Ledger:
         except BaseException:
             os.close(descriptor)
             raise
+        self.heads[clone] = head
+        self._own += own
         return descriptor
 
     def _close_fragment(self, descriptor: int, clone: str) -> tuple[int, Head]:
@@ -214,7 +218,10 @@ def _open_chain(layout: Layout, clone: str) -> int:
 
 
 def _canonical(values: dict[str, Any]) -> str:
-    return json.dumps(values, ensure_ascii=True, separators=(",", ":"))
+    return _encode(values)
+
+
+_encode: Final = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
 
 
 def _digest(values: dict[str, Any]) -> str:

@@ -180,7 +180,11 @@ class _Reader:
     def category(self) -> str:
         category = category_of(self.path)
         stated = self.values.get("category")
-        if stated != category and isinstance(stated, str) and category_key(stated.strip("/ ")) != category_key(category):
+        if (
+            stated != category
+            and isinstance(stated, str)
+            and category_key(stated.strip("/ ")) != category_key(category)
+        ):
             self.note(
                 "category_differs",
                 f"category says '{stated}', the folder is '{category}'; the folder counts",
@@ -278,7 +282,7 @@ class _Reader:
 def unique_entities(entities: Iterable[Entity]) -> tuple[Entity, ...]:
     """Entities without repetitions of one name and type, in order."""
     listed = tuple(entities)
-    if len(listed) < 2:
+    if len(listed) <= 1:
         return listed
     return tuple({(entity.key, entity_key(entity.type)): entity for entity in reversed(listed)}.values())[::-1]
 

@@ -135,7 +135,7 @@ def _free_path(layout: Layout, item: _Ready, taken: Collection[str]) -> str:
     made = item.observation
     for tail in range(6, 27):
         path = f"{item.folder}/{file_name(made.observed_at, item.slug or made.title, made.id, tail)}"
-        if path not in taken and not os.path.lexists(layout.root / path):
+        if path not in taken and not os.path.lexists(f"{layout.root}/{path}"):
             return path
     raise ConflictError(f"Every file name for '{made.title}' is taken in {item.folder}.", hint="Repeat the call.")
 

@@ -6,7 +6,7 @@ Knows nothing of files.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import date, datetime
 from typing import Any, Final
 
@@ -250,6 +250,6 @@ def _made(value: Any, made: type, read: Any, allowed: set[str], needs: str) -> l
 
 
 def _cleaned(item: Any) -> Any:
-    values = {f.name: v for f in fields(item) if isinstance(v := getattr(item, f.name), str)}
-    lines = {name: " ".join(clean_text(text)[0].split()) for name, text in values.items()}
-    return type(item)(**({f.name: getattr(item, f.name) for f in fields(item)} | lines))
+    values = {name: v for name in item.__slots__ if isinstance(v := getattr(item, name), str)}
+    lines = {name: line for name, text in values.items() if (line := " ".join(clean_text(text)[0].split())) != text}
+    return replace(item, **lines) if lines else item

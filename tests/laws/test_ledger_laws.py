@@ -70,7 +70,7 @@ def redacted(line: bytes) -> bytes:
 batches = st.lists(st.lists(entries, min_size=1, max_size=3), min_size=1, max_size=4)
 
 
-@examples(60)
+@examples(25)
 @given(batches)
 def test_what_is_appended_is_read_back_once(made: list[list[Entry]]) -> None:
     """By a reader who reads after every append and by one who comes at the end; the chain verifies."""
@@ -92,7 +92,7 @@ def test_what_is_appended_is_read_back_once(made: list[list[Entry]]) -> None:
         assert history(layout) == late
 
 
-@examples(60)
+@examples(25)
 @given(batches, st.data())
 def test_a_chain_cut_anywhere_is_a_shorter_chain(made: list[list[Entry]], data: st.DataObject) -> None:
     """The whole lines before the cut count, the next writer goes on from there, and nothing but a torn line is found."""
@@ -129,7 +129,7 @@ def changed_byte(draw: st.DrawFn, whole: bytes) -> bytes:
     return whole[:at] + bytes([byte if byte != whole[at] else byte ^ 4]) + whole[at + 1 :]
 
 
-@examples(60)
+@examples(25)
 @given(batches, st.data())
 @example([[Entry("hide", "01JXYZ00000000000000000000", reason="\u00e9", actor="a")]], None)
 def test_any_changed_byte_is_reported(made: list[list[Entry]], data: st.DataObject | None) -> None:
@@ -165,7 +165,7 @@ def test_a_renamed_open_part_of_the_last_line_is_reported() -> None:
         assert [b.kind for b in verify(layout)] == ["changed"]
 
 
-@examples(60)
+@examples(25)
 @given(batches, st.data())
 def test_lines_without_their_open_part_keep_the_chain_whole(made: list[list[Entry]], data: st.DataObject) -> None:
     """Any of them, and readers who were further on hear of the rewriting; what is closed can be read as before."""
@@ -220,7 +220,7 @@ def test_a_line_that_names_a_file_outside_is_not_followed(tmp_path: Path, path: 
 
 
 def _a_store(root: Path) -> set[str]:
-    """A store with every kind of entry in its one chain; returns the ids that are not hidden."""
+    """A store with every kind of entry in its one chain; returns the ids that were never hidden."""
     (root / "grail.yaml").write_text("durability: fast\nlook_after_s: 0\n")
     with Memory(root) as memory:
         ids = [memory.add_observation(title=f"note {n}", content=f"body {n}", category="a").id for n in range(4)]
@@ -232,12 +232,12 @@ def _a_store(root: Path) -> set[str]:
         memory.restore(ids[3])
         (root / "memories/a/by hand.md").write_text("by hand")
         memory.sync()
-        return {o.id for o in memory.recall(limit=1000).observations}
+        return {o.id for o in memory.recall(limit=1000).observations} - {ids[3]}
 
 
 @pytest.mark.parametrize("with_snapshot", [False, True])
 def test_a_store_survives_a_change_of_any_byte_of_its_ledger(tmp_path: Path, with_snapshot: bool) -> None:
-    """It opens, answers with every file that is not hidden, and `check` names the line."""
+    """It opens, answers with every file that was never hidden, and `check` names the line."""
     seen = _a_store(tmp_path)
     path = chains(Layout(tmp_path))[0]
     whole = path.read_bytes()
@@ -245,7 +245,7 @@ def test_a_store_survives_a_change_of_any_byte_of_its_ledger(tmp_path: Path, wit
         with Memory(tmp_path) as memory:
             memory.compact()
 
-    @examples(20 if with_snapshot else 40)
+    @examples(12)
     @given(changed_byte(whole))
     def law(changed: bytes) -> None:
         path.write_bytes(changed)
@@ -263,11 +263,12 @@ def test_a_store_survives_a_cut_of_its_ledger_anywhere(tmp_path: Path, with_snap
     seen = _a_store(tmp_path)
     path = chains(Layout(tmp_path))[0]
     whole = path.read_bytes()
+    everything = {entry.id for entry in read_chain(path)[0]}
     if with_snapshot:
         with Memory(tmp_path) as memory:
             memory.compact()
 
-    @examples(20)
+    @examples(8)
     @given(st.integers(0, len(whole)))
     def law(cut: int) -> None:
         root = Path(tempfile.mkdtemp())
@@ -275,11 +276,12 @@ def test_a_store_survives_a_cut_of_its_ledger_anywhere(tmp_path: Path, with_snap
             shutil.copytree(tmp_path, root, dirs_exist_ok=True)
             own = next(iter(chains(Layout(root))))
             own.write_bytes(whole[:cut])
-            still_hidden = {id_ for id_ in _hidden_by(own) if id_ in seen}
+            hidden = _hidden_by(own)
             with Memory(root) as memory, Memory(root) as other:
                 memory.sync()
                 got = {o.id for o in memory.recall(limit=1000).observations}
-                assert got >= seen - still_hidden
+                assert got >= seen
+                assert with_snapshot or got == everything - hidden
                 written = memory.add_observation(content="later")
                 assert written.id in {o.id for o in other.recall(limit=1000).observations}
                 assert memory.check().ok
