@@ -6,6 +6,7 @@ looked at, and its file decides.
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -17,7 +18,7 @@ from grail_mem.model.problem import Problem
 from grail_mem.model.times import format_time, from_us
 from grail_mem.model.ulid import derived_id
 from grail_mem.store.files import FileState, read_file
-from grail_mem.store.observation_file import Adopted, FileRow, read_observation
+from grail_mem.store.observation_file import Adopted, FileRow, instant_in, read_observation
 from grail_mem.store.scan import settled
 
 
@@ -80,6 +81,7 @@ class Delta:
 
 
 TORN: Final = "torn_file"
+UNREADABLE: Final = "unreadable_file"
 DUPLICATE: Final = "duplicate_id"
 
 
@@ -113,14 +115,28 @@ def look(
     wanted = sorted({*paths, *disputed})
     before = base.by_path(wanted)
     old = {path: _known(delta, before, path) for path in wanted}
+    links: dict[str, bool] = {}
     for number, path in enumerate(wanted, start=1):
-        _look_at(delta, before.get(path), root, path, zone, adopted.get(path))
+        if _is_below_link(root, path.rpartition("/")[0], links):
+            delta.problems[path] = (_unreadable(path, OSError(errno.ELOOP, "a folder on the way to it is a link")),)
+        else:
+            _look_at(delta, before.get(path), root, path, zone, adopted.get(path))
         if progress and number % 500 == 0:
             progress(number)
     _follow_moves(delta, wanted, old)
-    left = _settle_ids(delta, base, root, wanted, zone, owners)
+    left = _follow_heard_moves(delta, root, wanted, old, adopted, zone)
+    left |= _settle_ids(delta, base, root, wanted, zone, owners)
     delta.version += 1
     return _changes(delta, wanted, old, left)
+
+
+def _is_below_link(root: Path, folder: str, known: dict[str, bool]) -> bool:
+    """Whether a folder or one above it, below the root, is a link: what lies behind it is not of this store."""
+    if not folder:
+        return False
+    if folder not in known:
+        known[folder] = _is_below_link(root, folder.rpartition("/")[0], known) or os.path.islink(root / folder)
+    return known[folder]
 
 
 def _known(delta: Delta, before: Mapping[str, BaseRow], path: str) -> BaseRow | FileRow | None:
@@ -175,7 +191,7 @@ def adopted_as(before: BaseRow) -> Adopted:
 
 def _unreadable(path: str, error: OSError) -> Problem:
     return Problem(
-        "unreadable_file", f"the file cannot be read ({error.strerror}); what was known of it is kept", path,
+        UNREADABLE, f"the file cannot be read ({error.strerror}); what was known of it is kept", path,
         remedy="give back the right to read it, then run `grail sync`",
     )  # fmt: skip
 
@@ -202,6 +218,42 @@ def _follow_moves(delta: Delta, paths: Iterable[str], old: Mapping[str, BaseRow 
         if row is not None and not row.has_id and old[path] is None and row.observation.sha256 in gone:
             former = gone.pop(row.observation.sha256)
             delta.rows[path] = _renamed(row, former)
+
+
+def _follow_heard_moves(
+    delta: Delta,
+    root: Path,
+    paths: Iterable[str],
+    old: Mapping[str, BaseRow | FileRow | None],
+    adopted: Mapping[str, Adopted],
+    zone: str,
+) -> dict[str, str]:
+    """The same for a former name of which only the ledger tells: its file was gone when this process began to look.
+
+    Returns:
+        By id, the former path.
+    """
+    new = [
+        path
+        for path in paths
+        if (row := delta.rows.get(path)) is not None and not row.has_id and old[path] is None and path not in adopted
+    ]
+    if not new:
+        return {}
+    claimed = {row.observation.id for row in delta.rows.values()}
+    heard = {word.sha256: (path, word) for path, word in adopted.items() if word.sha256 and word.id not in claimed}
+    left: dict[str, str] = {}
+    for path in new:
+        row = delta.rows[path]
+        former, word = heard.get(row.observation.sha256, ("", None))
+        if word is None or word.id in left or os.path.lexists(f"{root}/{former}"):
+            continue
+        left[word.id] = former
+        o = row.observation
+        observed, recorded = instant_in(word.observed_at, zone), instant_in(word.recorded_at, zone)
+        named = replace(o, id=word.id, observed_at=observed or o.observed_at, recorded_at=recorded or o.recorded_at)
+        delta.rows[path] = replace(row, observation=named)
+    return left
 
 
 def _sha(known: BaseRow | FileRow) -> str:

@@ -173,9 +173,9 @@ class SnapshotReader:
         return {row.path: row for row in self._file_rows("paths", paths) if row.path in paths}
 
     def by_fingerprint(self, fingerprint: int) -> list[str]:
-        """Ids of live rows that say the same, or with a chance of one in 2^64 something else."""
-        sql = "SELECT f.id, f.rid FROM x.prints p JOIN x.files f ON f.rid = p.rid WHERE p.fingerprint = ?"
-        return [id_ for id_, rid in self._all(sql, [fingerprint]) if rid not in self.dead]
+        """Ids of rows, dead ones included, that say the same, or with a chance of one in 2^64 something else."""
+        sql = "SELECT f.id FROM x.prints p JOIN x.files f ON f.rid = p.rid WHERE p.fingerprint = ?"
+        return [id_ for (id_,) in self._all(sql, [fingerprint])]
 
     def files_in(self, folder: str) -> dict[str, FileState]:
         """States of the files directly in a folder, by name."""

@@ -11,13 +11,13 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from hashlib import sha256
 from typing import Final, NamedTuple
 
-from grail_mem.errors import IndexUnusableError, NotFoundError
+from grail_mem.errors import IndexUnusableError, NotFoundError, StoreError
 from grail_mem.model.filter import Filter, Page
 from grail_mem.model.observation import Observation, fingerprint
 from grail_mem.model.problem import Problem
 from grail_mem.model.times import to_us
 from grail_mem.model.ulid import is_id
-from grail_mem.query.delta import DUPLICATE, BaseRow, Change, Delta, adopted_as, look
+from grail_mem.query.delta import DUPLICATE, TORN, UNREADABLE, BaseRow, Change, Delta, adopted_as, look
 from grail_mem.query.match import Keys, keys_of, matches
 from grail_mem.query.snapshot_reader import SnapshotReader
 from grail_mem.settings import Settings
@@ -148,7 +148,9 @@ class View:
             return
         self._owners[entry.id] = entry.path
         if entry.observed_at:
-            self._adopted[entry.path] = Adopted(entry.id, entry.observed_at, entry.recorded_at or entry.at)
+            self._adopted[entry.path] = Adopted(
+                entry.id, entry.observed_at, entry.recorded_at or entry.at, entry.digest
+            )
 
     def _bury(self, entry: Entry) -> None:
         known = self.tombstones.get(entry.id)
@@ -399,6 +401,7 @@ class View:
 
         Raises:
             NotFoundError: There is none.
+            StoreError: Its file is there and cannot be read.
         """
         self.refresh()
         path = self._path_of(id_)
@@ -411,6 +414,9 @@ class View:
             path = self._path_of(id_)
         if path is None:
             raise NotFoundError(f"There is no observation {id_}.", hint="`grail list` shows what is there.")
+        for problem in self.delta.problems.get(path, ()):
+            if problem.code in (UNREADABLE, TORN):
+                raise StoreError(f"{path}: {problem.message}.", hint=problem.remedy)
         return self.delta.rows.get(path) or self._read(path)
 
     def _path_of(self, id_: str) -> str | None:
@@ -431,19 +437,26 @@ class View:
 
         Only a digest is compared as long as nothing has the same, so that a write need not open the snapshot.
         """
+        for id_ in sorted(self._ids_saying(print_) - self.hidden):
+            try:
+                there = self.locate(id_).observation
+            except (NotFoundError, StoreError):  # gone, or not readable: then nobody can say that it is the same
+                continue
+            if fingerprint(there) == print_ and there.content == made.content and there.title == made.title:
+                return there
+        return None
+
+    def was_hidden(self, print_: int) -> bool:
+        """Whether an observation that says this is hidden."""
+        return not self.hidden.isdisjoint(self._ids_saying(print_))
+
+    def _ids_saying(self, print_: int) -> set[str]:
         ids = set(self._recent_prints.get(print_, ()))
         if self._prints is None and self.manifest.name:
             self._prints = Fingerprints(self.layout.snapshots / self.manifest.name)
         if self._prints is not None and print_ in self._prints and (reader := self.reader) is not None:
             ids |= set(reader.by_fingerprint(print_))
-        for id_ in sorted(ids - self.hidden):
-            try:
-                there = self.locate(id_).observation
-            except NotFoundError:
-                continue
-            if fingerprint(there) == print_ and there.content == made.content and there.title == made.title:
-                return there
-        return None
+        return ids
 
     # -- for sync and check ------------------------------------------------------------------------------------------
 
@@ -474,7 +487,7 @@ class View:
     def warnings(self) -> tuple[str, ...]:
         """What an answer may be missing."""
         return tuple(
-            f"{p.where}: {p.message}" for p in self.problems() if p.code in ("unreadable_folder", "unreadable_file")
+            f"{p.where}: {p.message}" for p in self.problems() if p.code in ("unreadable_folder", UNREADABLE)
         )
 
     @property

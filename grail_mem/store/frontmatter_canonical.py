@@ -54,7 +54,7 @@ _LINES = re.compile(
 )
 """Groups: key; its plain text, quoted text, number, list of plain texts, other collection; plain item, other item."""
 # A flow collection is JSON but for its plain texts. Every part is possessive, so that both patterns cut it the same way.
-_FLOW_TEXT = rf"(?>(?!(?:true|false|null)[\]}},:]){_FLOW_PLAIN}|{_ULID}(?=[\]}},]))"
+_FLOW_TEXT = rf"(?>(?!(?:true|false|null|True|False|Null|TRUE|FALSE|NULL)[\]}},:]){_FLOW_PLAIN}|{_ULID}(?=[\]}},]))"
 _FLOW_JSON = rf"{_STRING}|(?:{_JSON_FLOAT}|{INT}|true|false|null)(?=[\]}},:])|, |: |[\[\]{{}}]"
 _FLOW = re.compile(rf"(?:{_FLOW_JSON}|{_FLOW_TEXT})*+", re.ASCII)
 _FLOW_PARTS = re.compile(rf"((?:{_FLOW_JSON})*+)({_FLOW_TEXT}|\Z)", re.ASCII)

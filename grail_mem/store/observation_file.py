@@ -51,11 +51,12 @@ _HEADING: Final = re.compile(r"^#{1,6}\s+(.*?)\s*#*\s*$")
 
 @dataclass(frozen=True, slots=True)
 class Adopted:
-    """What the ledger says of a file that does not carry it itself."""
+    """What the ledger says of a file that does not carry it itself; `sha256` is that of its bytes at the time."""
 
     id: str
     observed_at: str = ""
     recorded_at: str = ""
+    sha256: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +99,8 @@ def read_observation(
     if not has_id:
         id_ = adopted.id if adopted else derived_id(path, digest)
     stated = reader.observed()
-    observed = stated or _instant(adopted.observed_at if adopted else "", zone) or date_in_name(_name(path))
-    recorded = reader.time("recorded_at") or id_time(id_) or _instant(adopted.recorded_at if adopted else "", zone)
+    observed = stated or instant_in(adopted.observed_at if adopted else "", zone) or date_in_name(_name(path))
+    recorded = reader.time("recorded_at") or id_time(id_) or instant_in(adopted.recorded_at if adopted else "", zone)
     if recorded is None:
         recorded = datetime.fromtimestamp(max(state.mtime_ns, 0) // 1_000_000 / 1000, UTC)
     valid_from, valid_until = reader.interval()
@@ -139,7 +140,7 @@ def _name(path: str) -> str:
     return path.rpartition("/")[2]
 
 
-def _instant(text: str, zone: str) -> datetime | None:
+def instant_in(text: str, zone: str) -> datetime | None:
     """A time out of the ledger; None when there is none, or somebody changed the line."""
     try:
         return parse_time(text, zone=zone) if text else None

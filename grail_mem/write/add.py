@@ -122,12 +122,14 @@ def _decide(
             at=format_time(datetime.now(UTC)), actor=actor,
         )  # fmt: skip
         placings.append(Placing(name, path, entry))
-        here[print_] = Written(made.id, path, warnings=item.warnings)
+        hidden = (HIDDEN_BEFORE,) if view.was_hidden(print_) else ()
+        here[print_] = Written(made.id, path, warnings=(*item.warnings, *hidden))
         results.append(here[print_])
     return results, placings, unused
 
 
 ALREADY_THERE: Final = "the same observation was there already; nothing was written."
+HIDDEN_BEFORE: Final = "an observation that says the same is hidden; this one was stored beside it."
 
 
 def _free_path(layout: Layout, item: _Ready, taken: Collection[str]) -> str:

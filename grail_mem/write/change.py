@@ -14,7 +14,7 @@ from hashlib import sha256
 from typing import Any
 
 from grail_mem.errors import ConflictError, InputError, NotFoundError
-from grail_mem.model.category import clean_category
+from grail_mem.model.category import category_key, clean_category
 from grail_mem.model.observation import Observation, fingerprint
 from grail_mem.model.times import format_time
 from grail_mem.query.view import View
@@ -73,7 +73,7 @@ def update(view: View, id_: str, patch: Mapping[str, Any], *, append: str | None
         new = edit(data, changes, content=made.content if made.content != row.observation.content else None)
         if new == data:
             return Changed(id_, row.observation.path, changed=False, warnings=warnings)
-        entry = _entry("update", made, row.observation.path, new, actor, reason)
+        entry = _entry("update", made, row, row.observation.path, new, actor, reason)
         _replace(view, staging_fd, row.observation.path, new, entry)
     return Changed(id_, row.observation.path, warnings=warnings)
 
@@ -96,12 +96,16 @@ def move(view: View, id_: str, category: str, *, actor: str, reason: str) -> Cha
             if path == old:
                 return Changed(id_, old, changed=False)
             with open_folder(view.layout.root, folder) as (source, _):
-                if name in os.listdir(target):
-                    raise ConflictError(f"{path} is there already.", hint="Rename one of the two files.")
+                key = category_key(name)  # on other systems names that differ in case only are one file
+                there = next((other for other in os.listdir(target) if category_key(other) == key), None)
+                if there is not None:
+                    raise ConflictError(
+                        f"{name} cannot go to {spelled}: {there} is there already.", hint="Rename one of the two files."
+                    )
                 os.rename(name, name, src_dir_fd=source, dst_dir_fd=target)
         data, _ = read_file(view.layout.root / path)
         new = edit(data, {"category": spelled.partition("/")[2]}) if row.has_id else data
-        entry = _entry("move", row.observation, path, new, actor, reason, was=old)
+        entry = _entry("move", row.observation, row, path, new, actor, reason, was=old)
         _replace(view, staging_fd, path, new, entry)
         if view.settings.durability == "full":
             sync_folder(view.layout.root / folder)
@@ -133,7 +137,8 @@ def _tombstone(view: View, id_: str, action: str, actor: str, reason: str) -> Ch
         if (id_ in view.hidden) == (action == "hide"):
             return Changed(id_, path, changed=False)
         entry = Entry(action, id_, path, reason=reason, at=format_time(datetime.now(UTC)), actor=actor)
-        descriptor = view.ledger.append([entry], view.clone_name())
+        entries = [entry] if row.has_id else [_adoption(row, entry), entry]
+        descriptor = view.ledger.append(entries, view.clone_name())
         try:
             os.fdatasync(descriptor)  # the ledger is the only place that holds it
         finally:
@@ -191,11 +196,29 @@ def _changes(row: FileRow, made: Observation) -> dict[str, Any]:
     return {name: after.get(name) for name in {**before, **after} if before.get(name) != after.get(name)}
 
 
-def _entry(action: str, made: Observation, path: str, data: bytes, actor: str, reason: str, *, was: str = "") -> Entry:
+def _entry(
+    action: str, made: Observation, row: FileRow, path: str, data: bytes, actor: str, reason: str, *, was: str = ""
+) -> Entry:
+    times = _times_for(row)
     return Entry(
-        action, made.id, path, was=was, digest=sha256(data).hexdigest(), reason=reason,
-        fingerprint=f"{fingerprint(made):016x}", at=format_time(datetime.now(UTC)), actor=actor,
+        action, made.id, path, was=was, digest=sha256(data).hexdigest(), reason=reason, observed_at=times[0],
+        recorded_at=times[1], fingerprint=f"{fingerprint(made):016x}", at=format_time(datetime.now(UTC)), actor=actor,
     )  # fmt: skip
+
+
+def _adoption(row: FileRow, entry: Entry) -> Entry:
+    """The entry that keeps the id of a file that carries none, before another entry names that id alone."""
+    o, times = row.observation, _times_for(row)
+    return Entry(
+        "adopt", o.id, o.path, digest=o.sha256, observed_at=times[0], recorded_at=times[1],
+        fingerprint=f"{fingerprint(o):016x}", at=entry.at, actor=entry.actor,
+    )  # fmt: skip
+
+
+def _times_for(row: FileRow) -> tuple[str, str]:
+    """What the ledger has to keep of a file that carries no id, so that it is the same observation from now on."""
+    o = row.observation
+    return ("", "") if row.has_id else (format_time(o.observed_at), format_time(o.recorded_at))
 
 
 def _replace(view: View, staging_fd: int, path: str, data: bytes, entry: Entry) -> None:

@@ -5,7 +5,9 @@ Knows nothing of how to repair.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import file_digest
 from typing import Any
@@ -14,6 +16,7 @@ from grail_mem.errors import IndexUnusableError
 from grail_mem.model.category import category_key
 from grail_mem.model.problem import Problem
 from grail_mem.query.view import View
+from grail_mem.store.filename import is_observation_file
 from grail_mem.store.layout import LEDGER, OUTPUT, Layout
 from grail_mem.store.ledger import verify
 from grail_mem.store.snapshot import MANIFEST, names, read_manifest
@@ -87,6 +90,19 @@ def _spellings(view: View) -> Iterator[Problem]:
                 "same_folder", f"differs from {other} only in spelling; on other systems they are one folder", folder,
                 remedy="give one of them another name", severity="warning",
             )  # fmt: skip
+        yield from _same_files(view.layout, folder)
+
+
+def _same_files(layout: Layout, folder: str) -> Iterator[Problem]:
+    seen: dict[str, str] = {}
+    with suppress(OSError):  # a folder that cannot be read is named by the scan
+        for name in sorted(filter(is_observation_file, os.listdir(layout.root / folder))):
+            other = seen.setdefault(category_key(name), name)
+            if other != name:
+                yield Problem(
+                    "same_file", f"differs from {other} only in spelling; on other systems they are one file",
+                    f"{folder}/{name}", remedy="give one of them another name", severity="warning",
+                )  # fmt: skip
 
 
 def _snapshots(layout: Layout) -> Iterator[Problem]:

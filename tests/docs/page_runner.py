@@ -98,7 +98,9 @@ class _Shell:
             )  # fmt: skip
             wanted = re.search(r"exit (\d+)", block.note) if number == len(steps) else None
             code = int(wanted[1]) if wanted else 0
-            assert done.returncode == code, f"{place}: `{command}` left with {done.returncode}\n{done.stdout}{done.stderr}"
+            assert done.returncode == code, (
+                f"{place}: `{command}` left with {done.returncode}\n{done.stdout}{done.stderr}"
+            )
             if checked:
                 _compare(expected, done.stdout, f"{place}: `{command}`")
 

@@ -58,7 +58,7 @@ contents = st.text(max_size=60).map(lambda text: text.replace("\0", " ").replace
 _LINE_PARTS = [
     "title: Roadmap", "title: a: b", "title: @x", "tags: [a, b]",
     'tags: ["a, b", c]', "tags: [no, 1, -2, 0.5, true, null]",
-    "tags: [true]", "tags: [a,b]", "tags: [ a ]", "tags: [a, ]", "entities:", "  - {name: Acme, type: ORG}", "- {a: b}",
+    "tags: [true]", "tags: [a, True]", "  - {a: NULL}", "tags: [a,b]", "tags: [ a ]", "tags: [a, ]", "entities:", "  - {name: Acme, type: ORG}", "- {a: b}",
     '  - {name: "A, B", n: [1, 2]}', "  - {a: b, a: c}", "  - {a: true}", "  - {a: 0123}", "  - a", "  - {}",
     "x: {}", "y: []",
     "n: 0123", "n: 12", "n: -0", "n: 0.50", "n: 1e5", "n: 1.5e+3", "n: .5", "n: 1.",
