@@ -404,7 +404,7 @@ class Memory:
 
         Returns:
             Nodes are normalised names with `name`, `types` and `n_observations`; edges go from source to target with
-            `relationship_type`, `observation_id`, `weight` and `confidence`.
+            `relationship_type`, `observation_id`, `weight` (1 when the file says none) and `confidence`.
         """
         with self._lock:
             return lists.graph(self._session())

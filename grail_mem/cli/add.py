@@ -61,7 +61,7 @@ def add_command(
     """
     given = {
         "title": title, "content": content, "category": category, "tags": tags, "observed_at": observed_at,
-        "confidence": confidence, "source": source, "kind": kind, "attribute": attribute, "status": status,
+        "confidence": o.number(confidence), "source": source, "kind": kind, "attribute": attribute, "status": status,
         "valid_from": valid_from, "valid_until": valid_until, "expires_at": expires_at, "review_at": review_at,
         "supersedes": supersedes, "related_to": related_to, "scope": scope, "source_kind": source_kind, "slug": slug,
     }  # fmt: skip

@@ -16,7 +16,7 @@ from typer.main import get_command
 
 from grail_mem import __version__
 from grail_mem.cli import output
-from grail_mem.cli.options import DIR, OneCommand
+from grail_mem.cli.options import DIR, OneCommand, take_as_written
 from grail_mem.errors import GrailError, InputError
 
 if TYPE_CHECKING:  # names of the parser's own types, which no command needs
@@ -37,6 +37,12 @@ EPILOG: Final = (
 
 class Commands(TyperGroup):
     """The commands by name, each loaded when asked for; errors leave as text, or with `--json` as one document."""
+
+    def get_params(self, ctx: Context) -> list[Any]:
+        """The parameters of `grail` itself."""
+        params = super().get_params(ctx)
+        take_as_written(params)
+        return params
 
     def list_commands(self, ctx: Context) -> list[str]:  # noqa: ARG002  the parser's signature
         """The names, in the order of the help page."""
@@ -97,7 +103,10 @@ def _exit_code(run: Callable[[], Any], as_json: bool) -> int:  # noqa: FBT001  u
     except typer.TyperException as error:
         ctx = getattr(error, "ctx", None)
         hint = f"{ctx.get_usage()}\n`{ctx.command_path} --help` tells more." if ctx is not None else ""
-        output.show_error("usage", error.format_message() or "A command is needed.", hint, (), as_json=as_json)
+        if ctx is not None and error.format_message() == ctx.get_help():  # no word was given: the page is the answer
+            output.note(ctx.get_help())
+        else:
+            output.show_error("usage", error.format_message(), hint, (), as_json=as_json)
         code = error.exit_code
     except typer.Abort:
         code = 130

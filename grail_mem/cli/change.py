@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # most of a command's start-up
 
 
 def update_command(
-    words: o.IdWords,
+    words: o.IdWords = None,
     *,
     title: o.Title = None,
     content: o.Content = None,
@@ -55,7 +55,7 @@ def update_command(
     """
     place, (named,) = split("update", words, root, ["ID"])
     given = {
-        "title": title, "content": content, "tags": tags, "observed_at": observed_at, "confidence": confidence,
+        "title": title, "content": content, "tags": tags, "observed_at": observed_at, "confidence": o.number(confidence),
         "source": source, "kind": kind, "attribute": attribute, "status": status, "valid_from": valid_from,
         "valid_until": valid_until, "expires_at": expires_at, "review_at": review_at, "supersedes": supersedes,
         "related_to": related_to, "scope": scope, "source_kind": source_kind,
@@ -77,7 +77,7 @@ def update_command(
 
 
 def move_command(
-    words: Annotated[list[str], typer.Argument(metavar="[DIR] ID CATEGORY", hidden=True)],
+    words: Annotated[list[str] | None, typer.Argument(metavar="[DIR] ID CATEGORY", hidden=True)] = None,
     *,
     root: o.Root = None,
     actor: o.Actor = None,
@@ -95,7 +95,7 @@ def move_command(
 
 
 def delete_command(
-    words: o.IdWords,
+    words: o.IdWords = None,
     *,
     root: o.Root = None,
     actor: o.Actor = None,
@@ -115,7 +115,7 @@ def delete_command(
 
 
 def restore_command(
-    words: o.IdWords,
+    words: o.IdWords = None,
     *,
     root: o.Root = None,
     actor: o.Actor = None,

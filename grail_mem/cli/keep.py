@@ -32,7 +32,7 @@ def init_command(directory: o.Dir = None, *, root: o.Root = None, as_json: o.AsJ
         return
     output.say(f"{where} is a store" + (f"; made {', '.join(made)}" if made else " already"))
     if n_found:
-        output.say(f"{n_found} notes that were there count as observations; nothing was written into them.")
+        output.say(f"What was there counts: {output.counted(n_found, 'observation')}; nothing was written into a file.")
 
 
 def sync_command(
@@ -56,7 +56,7 @@ def sync_command(
         output.say(f"{change:<9} {f'{was} → ' if was else ''}{path}")
     said = "would be recorded" if dry_run else "recorded"
     summary = f"changes {said}" if done.changed else "nothing changed"
-    output.say(f"{done.n_files} files looked at; {summary}.")
+    output.say(f"{output.counted(done.n_files, 'file')} looked at; {summary}.")
     show_problems(done.problems)
 
 
@@ -86,12 +86,13 @@ def rebuild_command(directory: o.Dir = None, *, root: o.Root = None, as_json: o.
 
 
 def _show_compacted(done: Compacted, *, as_json: bool) -> None:
+    rows = output.counted(done.n_rows, "observation")
     if as_json:
         output.show_json(done.to_dict())
     elif done.written:
-        output.say(f"snapshot {done.snapshot}: {done.n_rows} observations, {done.n_taken} of them from files.")
+        output.say(f"snapshot {done.snapshot}: {rows}, {done.n_taken} of them from files.")
     else:
-        output.say(f"snapshot {done.snapshot}: {done.n_rows} observations; there was nothing to take in.")
+        output.say(f"snapshot {done.snapshot}: {rows}; there was nothing to take in.")
 
 
 def check_command(directory: o.Dir = None, *, root: o.Root = None, as_json: o.AsJson = False) -> None:
@@ -113,10 +114,11 @@ def check_command(directory: o.Dir = None, *, root: o.Root = None, as_json: o.As
 
 def _summarise(place: Which, n_observations: int, n_files: int, n_unsynced: int, problems: tuple[Problem, ...]) -> None:
     n_errors = sum(problem.severity == "error" for problem in problems)
-    found = f"{n_errors} errors, {len(problems) - n_errors} warnings" if problems else "nothing wrong"
-    output.say(f"{n_observations} observations in {n_files} files: {found}.")
+    counted = f"{output.counted(n_errors, 'error')}, {output.counted(len(problems) - n_errors, 'warning')}"
+    stored = f"{output.counted(n_observations, 'observation')} in {output.counted(n_files, 'file')}"
+    output.say(f"{stored}: {counted if problems else 'nothing wrong'}.")
     if n_unsynced:
-        output.say(f"{n_unsynced} changes are not in the ledger yet; `{place.command('sync')}` records them.")
+        output.say(f"Not in the ledger yet: {output.counted(n_unsynced, 'change')}; see `{place.command('sync')}`.")
 
 
 def show_problems(problems: tuple[Problem, ...]) -> None:

@@ -5,7 +5,9 @@ Knows nothing of what the commands do with them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 from typer.core import TyperCommand
@@ -16,8 +18,43 @@ if TYPE_CHECKING:  # a name of the parser's own types, which no command needs
 DIR: Final = "DIR is the store; without it $GRAIL_ROOT counts, then the nearest folder upward that holds a grail.yaml."
 
 
+def take_as_written(params: Iterable[Any]) -> None:
+    """Let parameters that were not given, or are plain text, pass without a check of their type.
+
+    typer builds a pydantic model for every parameter of the command on every run: a fifth of a second, most of it the
+    import. Memory checks the values anyway, and says everything that is wrong with them at once.
+    """
+    for param in params:
+        if not isinstance(param.process_value, partial):
+            param.process_value = partial(_process, param, param.process_value)
+
+
+def _process(param: Any, check: Callable[[Context, Any], Any], ctx: Context, value: Any) -> Any:
+    if value is None:
+        return () if getattr(param, "multiple", False) or param.nargs != 1 else None
+    return value if param.callback is None and isinstance(value, str | list | tuple) else check(ctx, value)
+
+
+def number(text: str | None) -> Any:
+    """The number that a text writes; the text itself when it is none, for Memory to refuse beside all else."""
+    if text is None:
+        return None
+    for read in (int, float):
+        try:
+            return read(text)
+        except ValueError:
+            continue
+    return text
+
+
 class OneCommand(TyperCommand):
-    """A command whose usage line shows its arguments as they were written."""
+    """A command whose values pass as written, and whose usage line shows its arguments as they were written."""
+
+    def get_params(self, ctx: Context) -> list[Any]:
+        """The parameters with --help, which the parser makes by itself."""
+        params = super().get_params(ctx)
+        take_as_written(params)
+        return params
 
     def collect_usage_pieces(self, ctx: Context) -> list[str]:
         """The pieces of the usage line after the command's name."""
@@ -31,7 +68,7 @@ Root = Annotated[str | None, typer.Option("--root", metavar="DIR", help="The sto
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 Actor = Annotated[str | None, typer.Option("--actor", metavar="NAME", help="Who stands in the ledger for this.")]
 Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why, for the ledger.", show_default=False)]
-IdWords = Annotated[list[str], typer.Argument(metavar="[DIR] ID", hidden=True)]
+IdWords = Annotated[list[str] | None, typer.Argument(metavar="[DIR] ID", hidden=True)]
 
 
 def _kinds() -> list[str]:
@@ -74,7 +111,7 @@ Relationships = Annotated[
 ObservedAt = Annotated[
     str | None, typer.Option("--observed-at", metavar="TIME", help="When it was seen: instant, date, or `2d` ago.")
 ]
-Confidence = Annotated[float | None, typer.Option("--confidence", metavar="0..1", help="How sure it is.")]
+Confidence = Annotated[str | None, typer.Option("--confidence", metavar="0..1", help="How sure it is.")]
 Source = Annotated[str | None, typer.Option("--source", metavar="TEXT", help="Where it comes from, in words.")]
 Kind = Annotated[
     str | None,
@@ -127,7 +164,7 @@ AnyRelationship = Annotated[
     list[str] | None,
     typer.Option("--relationship-type", metavar="TYPE", help="States a relationship of it. Repeat: any."),
 ]
-MinConfidence = Annotated[float | None, typer.Option("--min-confidence", metavar="0..1", help="At least so sure.")]
+MinConfidence = Annotated[str | None, typer.Option("--min-confidence", metavar="0..1", help="At least so sure.")]
 AnyKind = Annotated[
     list[str] | None,
     typer.Option("--kind", metavar="KIND", autocompletion=_kinds, help="Of this kind. Repeat: any of them."),
@@ -142,7 +179,7 @@ AnySourceKind = Annotated[
 ]
 Containing = Annotated[str | None, typer.Option("--text", metavar="TEXT", help="Title or content contain it.")]
 AsOf = Annotated[str | None, typer.Option("--as-of", metavar="TIME", help="Valid then: begun, not ended.")]
-Limit = Annotated[int | None, typer.Option("--limit", metavar="N", help="At most so many; 50 when left out.")]
+Limit = Annotated[str | None, typer.Option("--limit", metavar="N", help="At most so many; 50 when left out.")]
 Order = Annotated[
     str | None,
     typer.Option(

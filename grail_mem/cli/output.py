@@ -91,6 +91,11 @@ def note(text: object) -> None:
     sys.stderr.write(f"{safe(text, lines=True)}\n")
 
 
+def counted(n: int, noun: str) -> str:
+    """A number with its noun: `1 file`, `2 files`."""
+    return f"{n} {noun}{'' if n == 1 else 's'}"
+
+
 def write_csv(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """Print rows as CSV with a header."""
     import csv

@@ -21,7 +21,7 @@ LISTS: Final = ("observations", "categories", "entities", "communities", "tags")
 MAX_ROWS: Final = 1_000  # chosen: more rows than anybody reads, and drawing them is slow
 
 
-def get_command(words: o.IdWords, *, root: o.Root = None, as_json: o.AsJson = False) -> None:
+def get_command(words: o.IdWords = None, *, root: o.Root = None, as_json: o.AsJson = False) -> None:
     """Print one observation, as its file says now.
 
     ID may be the last 4 or more characters of it.
@@ -51,7 +51,7 @@ def list_command(
     WHAT is one of these words; observations when left out.
     """
     directory, what = _what(list(words or ()))
-    size = 50 if limit is None else limit
+    size = o.number(limit or "50")
     with which(directory, root).read() as memory:
         if what == "observations":
             found = memory.list_observations(limit=size, cursor=cursor)
@@ -97,7 +97,7 @@ def _counted(item: dict[str, Any]) -> str:
 
 
 def sql_command(
-    words: Annotated[list[str], typer.Argument(metavar="[DIR] TEXT", hidden=True)],
+    words: Annotated[list[str] | None, typer.Argument(metavar="[DIR] TEXT", hidden=True)] = None,
     *,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
     root: o.Root = None,

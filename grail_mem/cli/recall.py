@@ -49,8 +49,8 @@ def recall_command(
     with which(directory, root).read() as memory:
         found = memory.recall(
             since=since, before=before, category=category, tags=tags, tags_all=tags_all, entity_names=entity_names,
-            entity_types=entity_types, relationship_type=relationship_type, min_confidence=min_confidence, kind=kind,
-            status=status, source_kind=source_kind, text=text, as_of=as_of, limit=limit, order=order, cursor=cursor,
+            entity_types=entity_types, relationship_type=relationship_type, min_confidence=o.number(min_confidence), kind=kind,
+            status=status, source_kind=source_kind, text=text, as_of=as_of, limit=o.number(limit), order=order, cursor=cursor,
         )  # fmt: skip
     if as_json:
         output.show_json(found.to_dict() | ({"text": found.text} if text_pack else {}))

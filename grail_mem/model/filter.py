@@ -26,6 +26,8 @@ ORDERS: Final = ("newest", "oldest", "recorded", "confidence")
 DEFAULT_LIMIT: Final = 50
 MAX_LIMIT: Final = 100_000
 MAX_TEXT: Final = 1_000
+MAX_VALUES: Final = 1_000
+"""Most values of one condition; every one is compared with every row outside the snapshot."""
 
 Time = str | date | datetime
 Texts = str | Iterable[str]
@@ -177,6 +179,8 @@ def _texts(name: str, value: Any) -> tuple[str, ...]:
     listed = tuple(sorted(value) if isinstance(value, set | frozenset) else value)
     if not listed:
         raise InputError(f"{name} is an empty list; leave it out to ask for any.")
+    if len(listed) > MAX_VALUES:
+        raise InputError(f"{name} holds {len(listed)} values; at most {MAX_VALUES} can be asked for.")
     wrong = [item for item in listed if not isinstance(item, str)]
     if wrong:
         raise InputError(f"{name} must hold texts only, not {wrong[0]!r}.")
@@ -198,6 +202,8 @@ def _tags(name: str) -> Callable[[Any], tuple[str, ...]]:
         cleaned = clean_tags(value)
         if not cleaned:
             raise InputError(f"{name} holds no tag; leave it out to ask for any.")
+        if len(cleaned) > MAX_VALUES:
+            raise InputError(f"{name} holds {len(cleaned)} values; at most {MAX_VALUES} can be asked for.")
         return tuple(map(tag_key, cleaned))
 
     return read

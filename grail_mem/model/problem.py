@@ -49,6 +49,7 @@ class Gather:
 
     def __init__(self) -> None:
         self.found: list[str] = []
+        self.hints: dict[str, None] = {}
 
     def read(self, name: str, value: Any, reader: Callable[[Any], Any], default: Any) -> Any:
         """The value as read, or the default when it is None or cannot be used; the problem is kept then."""
@@ -58,9 +59,10 @@ class Gather:
             return reader(value)
         except InputError as error:
             self.found += [text if text.startswith(name) else f"{name}: {text}" for text in error.problems]
+            self.hints |= {error.hint: None} if error.hint else {}
             return default
 
     def stop(self, what: str) -> None:
         """Raise everything found as one `InputError`, if anything was found."""
         if self.found:
-            raise InputError(" ".join((what, *self.found)), problems=self.found)
+            raise InputError(" ".join((what, *self.found)), hint=" ".join(self.hints), problems=self.found)

@@ -175,7 +175,16 @@ def _look_at(delta: Delta, before: BaseRow | None, root: Path, path: str, zone: 
         return
     if before is not None:
         delta.dead.add(before.rid)
+    if not adopted:
+        row = _still(delta.rows.get(path), row)
     delta.rows[path] = replace(row, state=delta.states[path] or row.state)
+
+
+def _still(known: FileRow | None, row: FileRow) -> FileRow:
+    """The row with the id it was known by, which it may have had under another name, as long as its bytes are the same."""
+    if known is None or known.has_id or row.has_id or _sha(known) != _sha(row):
+        return row
+    return _renamed(row, known)
 
 
 def _drop(delta: Delta, before: BaseRow | None, path: str) -> None:
@@ -233,21 +242,26 @@ def _follow_heard_moves(
     Returns:
         By id, the former path.
     """
-    new = [
-        path
+    new = {
+        path: row.observation.sha256
         for path in paths
         if (row := delta.rows.get(path)) is not None and not row.has_id and old[path] is None and path not in adopted
-    ]
+        and row.observation.id == derived_id(path, row.observation.sha256)
+    }  # fmt: skip
     if not new:
         return {}
-    claimed = {row.observation.id for row in delta.rows.values()}
-    heard = {word.sha256: (path, word) for path, word in adopted.items() if word.sha256 and word.id not in claimed}
+    digests, claimed = set(new.values()), {row.observation.id for row in delta.rows.values()}
+    heard = {
+        word.sha256: (path, word)
+        for path, word in adopted.items()
+        if word.sha256 in digests and word.id not in claimed and not os.path.lexists(f"{root}/{path}")
+    }
     left: dict[str, str] = {}
-    for path in new:
-        row = delta.rows[path]
-        former, word = heard.get(row.observation.sha256, ("", None))
-        if word is None or word.id in left or os.path.lexists(f"{root}/{former}"):
+    for path, digest in new.items():
+        former, word = heard.pop(digest, ("", None))
+        if word is None:
             continue
+        row = delta.rows[path]
         left[word.id] = former
         o = row.observation
         observed, recorded = instant_in(word.observed_at, zone), instant_in(word.recorded_at, zone)

@@ -106,8 +106,9 @@ def graph(session: SqlSession) -> nx.MultiDiGraph:
     made: nx.MultiDiGraph = nx.MultiDiGraph()
     for row in session.ask("SELECT key, name, types, n_observations FROM entities ORDER BY key").to_pylist():
         made.add_node(row["key"], name=row["name"], types=row["types"] or [], n_observations=row["n_observations"])
-    text = """SELECT source, target, relationship_type, observation_id, weight, confidence FROM relationships
-              ORDER BY observation_id, source, target, relationship_type"""
+    # networkx takes an edge whose weight is None for one that is not there
+    text = """SELECT source, target, relationship_type, observation_id, coalesce(weight, 1) AS weight, confidence
+              FROM relationships ORDER BY observation_id, source, target, relationship_type"""
     for row in session.ask(text).to_pylist():
         made.add_edge(
             entity_key(row["source"]), entity_key(row["target"]), relationship_type=row["relationship_type"],

@@ -25,6 +25,8 @@ from grail_mem.store.layout import MEMORIES
 if TYPE_CHECKING:  # a tenth of a second, spent when the first question is asked
     import duckdb
 
+_GROWTH: Final = 4
+"""How much larger the next page is when dead rows left too few; measured: a thousand dead rows take two more pages."""
 _FILE_COLUMNS: Final = "rid, id, path, sha256, size_bytes, mtime_ns, ctime_ns, has_id, observed_us, recorded_us"
 
 
@@ -111,18 +113,23 @@ class SnapshotReader:
         if made is None:
             return []
         order = _ORDERS[page.order]
-        conditions, values = list(made.conditions), list(made.values)
+        by = "" if order.natural and not made.unordered else order.by
+        conditions, values = made.conditions, made.values
         if page.after is not None:
             before, through = self._rank(page.after.us, page.after.id)
-            bound = before if page.order == "oldest" else through
-            conditions.append(order.after)
-            values += [bound] if order.value == "us" else [page.after.value, page.after.value, bound]
-        slack = 4 + limit * 2 * len(self.dead) // max(self.n_rows, 1) if self.dead else 0
-        sorted_already = order.natural and not made.unordered
-        rows = self._rows(made, conditions, values, "" if sorted_already else order.by, order.value, limit + slack)
-        found = [row for row in rows if row[2] not in self.dead]
-        if len(found) < limit and len(rows) == limit + slack:
-            found = self._rows(made, [*conditions, self._without_dead()], values, order.by, order.value, limit)
+            start = _start(order, page.after.value, before if page.order == "oldest" else through)
+            conditions, values = (*made.conditions, order.after), (*made.values, *start)
+        size = limit + (4 + limit * 2 * len(self.dead) // max(self.n_rows, 1) if self.dead else 0)
+        found: list[tuple[Any, ...]] = []
+        while True:  # dead rows are dropped here: to exclude them in SQL costs more when the newest rows are the dead
+            rows = self._rows(made, conditions, values, by, order.value, size)
+            found += [row for row in rows if row[2] not in self.dead]
+            if len(found) >= limit or len(rows) < size:
+                break
+            value, _, rid, *_ = rows[-1]
+            start = _start(order, value, rid if page.order == "oldest" else rid + 1)
+            conditions, values = (*made.conditions, order.after), (*made.values, *start)
+            size *= _GROWTH
         return [Found(value, us, rid, self._payload(first, n)) for value, us, rid, first, n in found[:limit]]
 
     def count(self, f: Filter) -> int:
@@ -144,7 +151,7 @@ class SnapshotReader:
 
     def _payload(self, first_byte: int, n_bytes: int) -> list[Any]:
         try:
-            payload: list[Any] = json.loads(os.pread(self._payload_fd, n_bytes, first_byte))
+            payload: list[Any] = json.loads(os.pread(self._payload_fd, n_bytes, first_byte).decode())
         except (ValueError, OSError) as error:
             raise IndexUnusableError(
                 f"The payload file beside {self.path} is damaged at byte {first_byte}.",
@@ -217,6 +224,11 @@ class SnapshotReader:
 def _base_row(row: tuple[Any, ...]) -> BaseRow:
     rid, id_, path, sha256, size, mtime, ctime, has_id, observed, recorded = row
     return BaseRow(rid, id_, path, sha256, FileState(size, mtime, ctime), has_id, observed, recorded)
+
+
+def _start(order: _Order, value: float, rid: int) -> list[Any]:
+    """The parameters of what comes after a place in an order."""
+    return [rid] if order.value == "us" else [value, value, rid]
 
 
 def _where(conditions: Sequence[str]) -> str:

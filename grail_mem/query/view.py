@@ -66,7 +66,6 @@ class View:
 
     def __init__(self, layout: Layout, settings: Settings, *, from_files: bool = False) -> None:
         self.layout, self.settings = layout, settings
-        self._clone = ""
         self._reader: SnapshotReader | None = None
         self._prints: Fingerprints | None = None
         self._from_files = from_files
@@ -105,8 +104,7 @@ class View:
 
     def clone_name(self) -> str:
         """The chain that this copy of the store writes; the write lock must be held."""
-        self._clone = self._clone or clone_name(self.layout)
-        return self._clone
+        return clone_name(self.layout, self.ledger)
 
     # -- keeping up --------------------------------------------------------------------------------------------------
 
@@ -222,6 +220,8 @@ class View:
         if differing:
             for change in self.look_at(differing):
                 self._note(change)
+                if change.kind == "vanish":
+                    self._lost.add(change.id)
         self._folders = {k: v for k, v in self._folders.items() if k not in found.missing_folders} | found.folders
         self._scan_problems = tuple(found.problems)
         return found.n_files

@@ -12,17 +12,26 @@ import secrets
 
 from grail_mem.store.files import replace_file
 from grail_mem.store.layout import Layout
+from grail_mem.store.ledger import Ledger
 
 _ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
 
 
-def clone_name(layout: Layout) -> str:
-    """The name of this copy, made durably on first use; the write lock must be held."""
+def clone_name(layout: Layout, ledger: Ledger) -> str:
+    """The name of this copy, made durably on first use; the write lock must be held.
+
+    Where git put an earlier or another form of the chain into place, a new one is begun: to go on from there would make
+    two chains of one name, which do not merge.
+
+    Args:
+        layout: Where the store is.
+        ledger: Read up to its end.
+    """
     path = layout.local / "clone.json"
     bound = {"folder": os.stat(layout.local).st_ino, "root": str(layout.root)}
     try:
         stored = json.loads(path.read_bytes())
-        if isinstance(stored, dict) and stored.items() >= bound.items() and isinstance(stored.get("name"), str):
+        if isinstance(stored, dict) and stored.items() >= bound.items() and ledger.ends_as_left(stored.get("name")):
             return str(stored["name"])
     except (FileNotFoundError, ValueError):
         pass

@@ -11,6 +11,7 @@ import json
 import os
 import secrets
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -21,6 +22,7 @@ from grail_mem.store.layout import Layout, is_observation_path
 
 VERSION: Final = 1
 GENESIS: Final = "0" * 64
+TIP: Final = "tip"
 TOMBSTONES: Final = frozenset({"hide", "restore"})
 
 
@@ -139,8 +141,11 @@ class Ledger:
             again, and what was derived from its earlier form is void.
         """
         entries, self._own = self._own, []
-        rewritten = False
-        for path, size in self._grown():
+        grown, gone = self._grown()
+        rewritten = bool(gone)
+        for clone in gone:
+            del self.heads[clone]
+        for path, size in grown:
             head = self.heads.get(path.stem, Head())
             new, after, broken = read_chain(path, head if head.offset <= size else Head())
             if head.offset > size or (head.offset and any(item.kind == "changed" for item in broken)):
@@ -150,17 +155,19 @@ class Ledger:
             entries += new
         return entries, rewritten
 
-    def _grown(self) -> list[tuple[Path, int]]:
+    def _grown(self) -> tuple[list[tuple[Path, int]], set[str]]:
+        """Chains whose size is not as read, with that size; and names of those that are no longer there."""
         try:
             with os.scandir(self._layout.ledger) as folder:
-                sizes = [(item.path, item.stat().st_size) for item in folder if item.name.endswith(".jsonl")]
+                sizes = {item.name[:-6]: item.stat().st_size for item in folder if item.name.endswith(".jsonl")}
         except FileNotFoundError:
-            return []
-        return [
-            (Path(path), size)
-            for path, size in sorted(sizes)
-            if (head := self.heads.get(os.path.basename(path)[:-6])) is None or head.offset != size
+            sizes = {}
+        grown = [
+            (self._layout.ledger / f"{clone}.jsonl", size)
+            for clone, size in sorted(sizes.items())
+            if (head := self.heads.get(clone)) is None or head.offset != size
         ]
+        return grown, self.heads.keys() - sizes.keys()
 
     def append(self, entries: Sequence[Entry], clone: str) -> int:
         """Write entries at the end of this clone's chain in one call, not yet durable.
@@ -178,9 +185,11 @@ class Ledger:
         try:
             size = os.fstat(descriptor).st_size
             head = self.heads.get(clone, Head())
+            texts: list[str] = []
+            own: list[Entry] = []
             if head.offset != size:
-                size, head = self._close_fragment(descriptor, clone)
-            texts, own = [], []
+                own, head = self._close_fragment(descriptor, clone)
+                size = head.offset
             for entry in entries:
                 text, head = _line(entry, head)
                 texts.append(text)
@@ -195,13 +204,39 @@ class Ledger:
             raise
         self.heads[clone] = head
         self._own += own
+        self._leave(clone, head)
         return descriptor
 
-    def _close_fragment(self, descriptor: int, clone: str) -> tuple[int, Head]:
-        """End what a killed writer left at the end of the chain, so that it cannot swallow the next line."""
+    def _leave(self, clone: str, head: Head) -> None:
+        """Note where this copy left its chain. Losing the note does no harm, so it is not synced."""
+        with suppress(OSError):
+            descriptor = os.open(self._layout.local / TIP, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
+            try:
+                os.pwrite(descriptor, f"{clone:<16}{head.seq:>16} {head.digest}\n".encode(), 0)
+            finally:
+                os.close(descriptor)
+
+    def ends_as_left(self, clone: object) -> bool:
+        """Whether this clone's chain ends where this copy left it, or further on; the chain must have been read."""
+        if not isinstance(clone, str):
+            return False
+        try:
+            name, seq, digest = (self._layout.local / TIP).read_text().split()
+            left = int(seq)
+        except (OSError, ValueError):
+            return True
+        head = self.heads.get(clone, Head())
+        return name != clone or head.seq > left or (head.seq, head.digest) == (left, digest)
+
+    def _close_fragment(self, descriptor: int, clone: str) -> tuple[list[Entry], Head]:
+        """End what a killed writer left at the end of the chain, so that it cannot swallow the next line.
+
+        Returns:
+            The entry that was there whole but for its newline, if so, and the new head.
+        """
         write_all(descriptor, b"\n")
-        _, head, _ = read_chain(self._layout.ledger / f"{clone}.jsonl", self.heads.get(clone, Head()))
-        return head.offset, head
+        entries, head, _ = read_chain(self._layout.ledger / f"{clone}.jsonl", self.heads.get(clone, Head()))
+        return entries, head
 
 
 def _open_chain(layout: Layout, clone: str) -> int:

@@ -189,7 +189,7 @@ class _Reader:
             self.note(
                 "category_differs",
                 f"category says '{stated}', the folder is '{category}'; the folder counts",
-                "move the file, or let `grail sync` correct the line",
+                "move the file, or correct or remove the line",
             )
         return category
 

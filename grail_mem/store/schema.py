@@ -37,7 +37,7 @@ COLUMNS: Final = (
     ("recorded_at", "time", "when it was written"),
     ("valid_from", "time", "when it begins to hold"),
     ("valid_until", "time", "when it ceases to hold"),
-    ("expires_at", "time", "after which it is not shown"),
+    ("expires_at", "time", "after which it is no longer valid"),
     ("tags", "strings", "as written, without `#`"),
     ("entities", "entities", "what it mentions"),
     ("relationships", "relationships", "what it states between entities"),

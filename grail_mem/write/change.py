@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -18,12 +19,12 @@ from grail_mem.model.category import category_key, clean_category
 from grail_mem.model.observation import Observation, fingerprint
 from grail_mem.model.times import format_time
 from grail_mem.query.view import View
-from grail_mem.store.files import open_folder, read_file, sync_folder, translated
+from grail_mem.store.files import open_folder, read_file, translated
 from grail_mem.store.frontmatter_edit import edit
 from grail_mem.store.layout import folder_of
 from grail_mem.store.ledger import Entry
 from grail_mem.store.observation_file import FileRow, fields_of
-from grail_mem.write.staged import Placing, discard, make_durable, place, stage, staging, writing
+from grail_mem.write.staged import Placing, confirmed, discard, make_durable, place, stage, staging, writing
 from grail_mem.write.validate import DRAFT_FIELDS, Draft, make_observation, with_endpoints
 
 
@@ -102,13 +103,20 @@ def move(view: View, id_: str, category: str, *, actor: str, reason: str) -> Cha
                     raise ConflictError(
                         f"{name} cannot go to {spelled}: {there} is there already.", hint="Rename one of the two files."
                     )
-                os.rename(name, name, src_dir_fd=source, dst_dir_fd=target)
-        data, _ = read_file(view.layout.root / path)
-        new = edit(data, {"category": spelled.partition("/")[2]}) if row.has_id else data
-        entry = _entry("move", row.observation, row, path, new, actor, reason, was=old)
-        _replace(view, staging_fd, path, new, entry)
-        if view.settings.durability == "full":
-            sync_folder(view.layout.root / folder)
+                data, _ = read_file(name, dir_fd=source)
+                new = edit(data, {"category": spelled.partition("/")[2]}) if row.has_id else data
+                entry = _entry("move", row.observation, row, path, new, actor, reason, was=old)
+                staged = stage(staging_fd, [new], sync=view.settings.durability == "full")
+                placing = Placing(staged[0], path, entry)
+                try:
+                    os.rename(name, name, src_dir_fd=source, dst_dir_fd=target)
+                    ledger_fd = place(view, [placing], staging_fd)
+                except BaseException:
+                    with suppress(OSError):  # back to where it was; nothing to do when it never left
+                        os.rename(name, name, src_dir_fd=target, dst_dir_fd=source)
+                    discard(staging_fd, staged)
+                    raise
+        make_durable(view, [placing], ledger_fd)
     return Changed(id_, path)
 
 
@@ -139,10 +147,8 @@ def _tombstone(view: View, id_: str, action: str, actor: str, reason: str) -> Ch
         entry = Entry(action, id_, path, reason=reason, at=format_time(datetime.now(UTC)), actor=actor)
         entries = [entry] if row.has_id else [_adoption(row, entry), entry]
         descriptor = view.ledger.append(entries, view.clone_name())
-        try:
-            os.fdatasync(descriptor)  # the ledger is the only place that holds it
-        finally:
-            os.close(descriptor)
+        with confirmed(descriptor):
+            pass
     return Changed(id_, path)
 
 

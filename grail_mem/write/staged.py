@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
+from grail_mem.errors import StoreError
 from grail_mem.query.view import View
 from grail_mem.store.clone import clone_name
 from grail_mem.store.files import FOLDER_MODE, open_folder, sync_folder, translated, write_staged
@@ -23,6 +24,7 @@ from grail_mem.store.ledger import Entry, Ledger, history
 from grail_mem.store.lock import exclusive
 
 COMMITTED: Final = ".commit"
+REPLACED: Final = ".old"
 LEFTOVER_AFTER_S: Final = 3600.0
 
 
@@ -93,28 +95,49 @@ def place(view: View, placings: Sequence[Placing], staging_fd: int) -> int | Non
         The ledger's descriptor for `make_durable`, or None when there was nothing to place.
 
     Raises:
-        OSError: The disk did not take it; nothing was placed.
+        OSError: The disk did not take it; nothing was placed, and what was there is as before.
     """
     if not placings:
         return None
-    layout, note = view.layout, ""
-    if len(placings) > 1:
-        note = _commit_together(placings, staging_fd)
-    done: list[Placing] = []
+    layout = view.layout
+    notes = [_commit_together(placings, staging_fd)] if len(placings) > 1 else []
+    kept: dict[Placing, str] = {}
     try:
         for placing in placings:
+            kept[placing] = _keep(layout, placing, staging_fd)
             put_in_place(layout, placing.staged, placing.path, staging_fd)
-            done.append(placing)
         ledger_fd = view.ledger.append([placing.entry for placing in placings], view.clone_name())
-    except OSError:
-        for placing in done:
-            if placing.entry.action == "add":
-                with suppress(OSError):
-                    os.unlink(layout.root / placing.path)
-        discard(staging_fd, [note] if note else [])
+    except Exception:  # not an interrupt: what is committed by then is finished by the next writer
+        for placing, former in reversed(kept.items()):
+            _take_back(layout, placing, former, staging_fd)
+        discard(staging_fd, notes)
         raise
-    discard(staging_fd, [note] if note else [])
+    discard(staging_fd, [*notes, *filter(None, kept.values())])
     return ledger_fd
+
+
+def _keep(layout: Layout, placing: Placing, staging_fd: int) -> str:
+    """Give the file that is about to be replaced a second name in the staging folder; empty when there is none."""
+    if placing.entry.action == "add":
+        return ""
+    name = placing.staged.removesuffix(".tmp") + REPLACED
+    with suppress(OSError):  # not every file system can; then a full disk may leave the change in place, unreported
+        os.link(layout.root / placing.path, name, dst_dir_fd=staging_fd, follow_symlinks=False)
+        return name
+    return ""
+
+
+def _take_back(layout: Layout, placing: Placing, former: str, staging_fd: int) -> None:
+    """Undo one placing: the former file gets its name back, or a new file goes back to the staging folder."""
+    with suppress(OSError):
+        if former:
+            os.rename(former, layout.root / placing.path, src_dir_fd=staging_fd)
+        elif placing.entry.action == "add" and not _is_staged(placing, staging_fd):
+            os.rename(layout.root / placing.path, placing.staged, dst_dir_fd=staging_fd)
+
+
+def _is_staged(placing: Placing, staging_fd: int) -> bool:
+    return os.access(placing.staged, os.F_OK, dir_fd=staging_fd)
 
 
 def put_in_place(layout: Layout, staged: str, path: str, staging_fd: int) -> None:
@@ -129,17 +152,34 @@ def make_durable(view: View, placings: Sequence[Placing], ledger_fd: int | None)
 
     `full`: the files are synced before they get their names, then the folders and the ledger. `fast`: each file is
     synced once under its name, which on ext4 and XFS makes the name durable with it.
+
+    Raises:
+        StoreError: The disk did not confirm it; everybody sees the change all the same.
     """
     if ledger_fd is None:
         return
-    try:
-        if view.settings.durability == "fast":
+    if view.settings.durability == "fast":
+        with confirmed(ledger_fd, sync=False):
             for placing in placings:
                 _sync_file(str(view.layout.root / placing.path))
-            return
-        for folder in sorted({placing.path.rpartition("/")[0] for placing in placings}):
+        return
+    with confirmed(ledger_fd):
+        for folder in sorted({path.rpartition("/")[0] for p in placings for path in (p.path, p.entry.was or p.path)}):
             sync_folder(view.layout.root / folder)
-        os.fdatasync(ledger_fd)
+
+
+@contextmanager
+def confirmed(ledger_fd: int, *, sync: bool = True) -> Iterator[None]:
+    """Sync and close the ledger after the block; a failure in here comes too late to say that nothing was stored."""
+    try:
+        yield
+        if sync:
+            os.fdatasync(ledger_fd)
+    except OSError as error:
+        raise StoreError(
+            f"The change is stored and visible, but the disk did not confirm it: {error.strerror or error}.",
+            hint="It may be lost with the power; look after the disk, then run `grail check`.",
+        ) from error
     finally:
         os.close(ledger_fd)
 
@@ -178,16 +218,15 @@ def _finish(layout: Layout, note: str) -> None:
         for placing in placings:
             if (layout.staging / placing.staged).exists():
                 put_in_place(layout, placing.staged, placing.path, descriptor)
-        told = {(entry.action, entry.id) for entry in history(layout)}
-        untold = [p.entry for p in placings if (p.entry.action, p.entry.id) not in told]
+        told = {(entry.action, entry.id, entry.digest) for entry in history(layout)}
+        untold = [p.entry for p in placings if (p.entry.action, p.entry.id, p.entry.digest) not in told]
         for folder in sorted({placing.path.rpartition("/")[0] for placing in placings}):
             sync_folder(layout.root / folder)
         if untold:
             ledger = Ledger(layout)
             ledger.read()
-            ledger_fd = ledger.append(untold, clone_name(layout))
-            os.fdatasync(ledger_fd)
-            os.close(ledger_fd)
+            with confirmed(ledger.append(untold, clone_name(layout, ledger))):
+                pass
         discard(descriptor, [note])
 
 

@@ -5,7 +5,6 @@ Knows nothing of how changes are found beyond asking the view.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -21,7 +20,7 @@ from grail_mem.store.files import read_file, translated
 from grail_mem.store.frontmatter_edit import edit
 from grail_mem.store.ledger import Entry
 from grail_mem.store.observation_file import FileRow
-from grail_mem.write.staged import Placing, discard, make_durable, place, stage, staging, writing
+from grail_mem.write.staged import Placing, confirmed, discard, make_durable, place, stage, staging, writing
 
 BATCH = 500
 
@@ -109,11 +108,8 @@ def _tell(view: View, changes: Sequence[Change], actor: str) -> None:
         return
     at = format_time(datetime.now(UTC))
     entries = [_entry(change, at, actor) for change in changes]
-    descriptor = view.ledger.append(entries, view.clone_name())
-    try:
-        os.fdatasync(descriptor)
-    finally:
-        os.close(descriptor)
+    with confirmed(view.ledger.append(entries, view.clone_name())):
+        pass
     view.synced(changes)
 
 

@@ -18,7 +18,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 MODES = ("count", "before", "after", "fail", "half")
@@ -95,7 +95,7 @@ class _CountedFile:
     def flush(self) -> None:
         self._shim.step("file.flush", self._file.flush)
 
-    def __enter__(self) -> _CountedFile:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -220,7 +220,8 @@ class Server:
         )
 
     def run(self, root: Path, verb: str, mode: str = "count", n: int = 0) -> dict[str, Any]:
-        assert self._process.stdin and self._process.stdout
+        assert self._process.stdin
+        assert self._process.stdout
         request = {"root": str(root), "verb": verb, "mode": mode, "n": n, "libc": self._libc}
         self._process.stdin.write(json.dumps(request) + "\n")
         self._process.stdin.flush()
@@ -228,7 +229,8 @@ class Server:
         return answer
 
     def close(self) -> None:
-        assert self._process.stdin and self._process.stdout
+        assert self._process.stdin
+        assert self._process.stdout
         self._process.stdin.close()
         self._process.wait()
         self._process.stdout.close()

@@ -79,7 +79,9 @@ def _entity(pair: tuple[str, str]) -> Any:
     return {"name": name, "type": kind} if kind else name
 
 
-entities = st.tuples(st.sampled_from(WORDS[:4]) | names, st.sampled_from(["", "ORG", "org", "Person"]) | names).map(_entity)
+entities = st.tuples(st.sampled_from(WORDS[:4]) | names, st.sampled_from(["", "ORG", "org", "Person"]) | names).map(
+    _entity
+)
 relationships = st.builds(
     lambda s, t, r: {"source": s, "target": t, "relationship_type": r}, names, names, RELATIONS
 )  # fmt: skip

@@ -139,8 +139,8 @@ def run(
             os.kill(victim, signal.SIGKILL)
             os.waitpid(victim, 0)
             n_killed += 1
-            running[start(running.pop(victim))] = 0
-            running = {pid: writer for pid, writer in running.items()}
+            writer = running.pop(victim)
+            running[start(writer)] = writer
     took = time.monotonic() - begin
     until.touch()
     for pid in beside:

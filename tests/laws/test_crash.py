@@ -45,7 +45,7 @@ State = dict[str, Said]
 def folder() -> Iterator[Path]:
     """A folder in memory where there is one: killing a process does not need a disk, and syncing one is slow."""
     memory_backed = Path("/dev/shm")
-    with tempfile.TemporaryDirectory(dir=memory_backed if memory_backed.is_dir() else None) as path:
+    with tempfile.TemporaryDirectory(prefix="grail-crash-", dir=memory_backed if memory_backed.is_dir() else None) as path:
         yield Path(path)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from laws_oracle import Row, admitted_entities, admitted_relationships, answer, folded_name, instant, time_of_id
+from laws_oracle import Row, admitted_entities, admitted_relationships, answer, folded_name, time_of_id
 from laws_strategies import drafts, examples, filters
 
 from grail_mem import Memory
@@ -133,12 +133,6 @@ def change_some(memory: Memory, later: list[dict[str, Any]], rows: dict[str, Row
         del rows[id_]
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Iterator[Path]:
-    yield tmp_path
-    shutil.rmtree(tmp_path)
-
-
 def _new_root() -> Path:
     folder = Path(tempfile.mkdtemp())
     (folder / "grail.yaml").write_text("durability: fast\n")
@@ -184,7 +178,13 @@ def test_filter_equals_the_oracle_with_more_terms_than_a_word_has_bits(
             pool = list(rows.values()) or None
             hot = [f"T{n}" for n in wide]
             rest = data.draw(filters(pool)) | {"tags_all": hot[:-1] or hot, "tags": [hot[-1], "a"]}
-            for asked in ({"tags": hot}, {"tags_all": hot}, {"tags": ["t63"]}, {"tags_all": ["t0", "t63", "t69"]}, rest):
+            for asked in (
+                {"tags": hot},
+                {"tags_all": hot},
+                {"tags": ["t63"]},
+                {"tags_all": ["t0", "t63", "t69"]},
+                rest,
+            ):
                 holds(memory, rows, asked, 3)
     finally:
         shutil.rmtree(folder)

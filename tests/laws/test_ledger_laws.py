@@ -8,6 +8,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,9 @@ texts = st.sampled_from(WORDS) | st.text(max_size=6)
 times = st.integers(0, 59).map(lambda s: f"2026-06-02T14:23:{s:02d}Z")
 entries = st.builds(
     Entry,
-    action=st.sampled_from(["add", "update", "move", "hide", "restore", "adopt", "edit", "relocate", "vanish", "stamp"]),
+    action=st.sampled_from(
+        ["add", "update", "move", "hide", "restore", "adopt", "edit", "relocate", "vanish", "stamp"]
+    ),
     id=st.integers(0, 9).map(lambda n: f"01JXYZ{n:020d}"),
     path=st.sampled_from(["", "memories/a.md", "memories/work/é 😀.md", "memories/it's/100%.md"]),
     was=st.sampled_from(["", "memories/b.md"]),
@@ -86,7 +89,7 @@ def test_what_is_appended_is_read_back_once(made: list[list[Entry]]) -> None:
         flat = [entry for batch in made for entry in batch]
         assert [said(e) for e in late] == [said(e) for e in flat] == [said(e) for e in seen]
         assert [e.seq for e in late] == list(range(1, len(flat) + 1))
-        assert all(a.at <= b.at for a, b in zip(late, late[1:], strict=False))
+        assert all(a.at <= b.at for a, b in pairwise(late))
         assert early.read() == ([], False)
         assert verify(layout) == []
         assert history(layout) == late
@@ -205,7 +208,9 @@ def test_a_rewritten_chain_that_grew_beyond_the_old_one_is_noticed() -> None:
         assert len(found) == 4
 
 
-@pytest.mark.parametrize("path", ["../x.md", "memories/../x.md", "/etc/x.md", "memories/.git/x.md", "memories/a.txt", "memories//y/../x.md"])
+@pytest.mark.parametrize(
+    "path", ["../x.md", "memories/../x.md", "/etc/x.md", "memories/.git/x.md", "memories/a.txt", "memories//y/../x.md"]
+)
 def test_a_line_that_names_a_file_outside_is_not_followed(tmp_path: Path, path: str) -> None:
     """Lines come from other clones too; what they name must be a file that a scan would find."""
     layout = Layout(tmp_path / "store")

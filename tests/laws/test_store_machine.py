@@ -21,6 +21,7 @@ FOLDERS = ["a", "a/b", "c"]
 TITLES = ["one", "two", "it's: 3"]
 BODIES = ["alpha", "beta!", "a longer body\n\nwith two parts"]
 TAGS = [[], ["x"], ["x", "y z"]]
+STATEMENTS = st.tuples(*(st.sampled_from(values) for values in (TITLES, BODIES, TAGS, FOLDERS)))
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,7 @@ class Store(RuleBasedStateMachine):
             [self.memories[who].add_observation(title=title, content=content, tags=tags, category=folder)],
         )
 
-    @rule(who=st.integers(0, 1), chosen=st.lists(st.tuples(*map(st.sampled_from, (TITLES, BODIES, TAGS, FOLDERS))), max_size=3))  # type: ignore[arg-type]
+    @rule(who=st.integers(0, 1), chosen=st.lists(STATEMENTS, max_size=3))
     def add_batch(self, who: int, chosen: list[tuple[Any, ...]]) -> None:
         drafts = [dict(zip(("title", "content", "tags", "category"), values, strict=True)) for values in chosen]
         self.added(drafts, self.memories[who].add_observations(drafts))
