@@ -27,7 +27,7 @@ SETTINGS: Final = """\
 STORY: Final = (
     (
         "What was decided about the migration?",
-        {"category": ["harbour-lights/migration/**"], "tags": ["decision"]},
+        {"category": ["migration/**"], "tags": ["decision"]},
     ),
     (
         "What is known about Postgres since April, and is sure?",

@@ -27,6 +27,7 @@ _HIDDEN: Final = (
 )
 _UNSAFE: Final = re.compile(f"[{_HIDDEN}]")
 _UNSAFE_JSON: Final = re.compile(f"[{_HIDDEN.replace(chr(0) + '-' + chr(0x1F), '')}]")
+_STYLES: Final = {"date": "dim", "category": "cyan", "tags": "green", "id": "yellow"}
 _PROGRESS_AFTER_S: Final = 0.4  # chosen: what is faster needs no bar
 
 
@@ -121,18 +122,19 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], *, wide: str = 
     if not is_terminal():
         _plain_table(columns, cells)
         return
-    from rich.box import SIMPLE_HEAD
+    from rich.cells import cell_len
     from rich.table import Table
     from rich.text import Text
 
-    made = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold cyan")
-    for name in columns:
-        made.add_column(
-            name, overflow="fold", no_wrap=bool(wide) and name in ("date", "id"), min_width=min(len(name), 8)
-        )
+    console = _console()
+    whole = console.width // len(columns)  # so that all of them together leave room for the wide one
+    made = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
+    for name, *column in zip(columns, *cells, strict=True):
+        least = 1 if name == wide or not wide else min(max(map(cell_len, [name, *column])), whole)
+        made.add_column(name, overflow="fold", min_width=least, style=_STYLES.get(name, ""))
     for row in cells:
         made.add_row(*map(Text, row))
-    _console().print(made)
+    console.print(made)
 
 
 def _plain_table(columns: Sequence[str], cells: Sequence[Sequence[str]]) -> None:

@@ -58,7 +58,7 @@ def _moments(folder: Path) -> Iterator[None]:
     before = signal.signal(signal.SIGTERM, lambda *_: stop.set())
     try:
         yield
-        for _ in watch(folder, debounce=DEBOUNCE_MS, stop_event=stop, raise_interrupt=False):
+        for _ in watch(folder, debounce=DEBOUNCE_MS, stop_event=stop):
             yield
     finally:
         signal.signal(signal.SIGTERM, before)

@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from grail_mem.errors import InputError
 
@@ -21,6 +22,8 @@ MAX_CHARS = 400
 MAX_LEVELS = 20
 MAX_SEGMENT_CHARS = 100
 MAX_SEGMENT_BYTES = 200
+_KEPT = 1024
+"""Accepted categories kept, since most writes go to few folders; chosen."""
 # Longer input is refused unread: normalising a long run of combining marks takes quadratic time.
 _MAX_READ = 10 * MAX_CHARS
 
@@ -70,6 +73,11 @@ def clean_category(text: str) -> str:
         raise InputError(f"A category must be text, not {type(text).__name__}.", hint=_CATEGORY_HINT)
     if len(text) > _MAX_READ:
         raise InputError(_refusal(text, f"it is longer than {MAX_CHARS} characters"), hint=_CATEGORY_HINT)
+    return _clean_category(text)
+
+
+@lru_cache(maxsize=_KEPT)
+def _clean_category(text: str) -> str:
     path = unicodedata.normalize("NFC", text).lstrip(" ").rstrip("/ ")
     reasons = list(dict.fromkeys(_path_reasons(path)))
     if reasons:

@@ -6,8 +6,10 @@ who asked for it.
 
 from __future__ import annotations
 
+import gc
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -95,14 +97,27 @@ def rebuild(layout: Layout, settings: Settings, *, progress: Callable[[int], Non
     with translated("rebuild the snapshot"), exclusive(layout.local / LOCK):
         view = View(layout, settings, from_files=True)
         try:
-            view.scan(whole=True, progress=progress)
-            done = _write(view)
+            with _collection_paused():
+                view.scan(whole=True, progress=progress)
+                done = _write(view)
         finally:
             view.close()
         for name in snapshot.names(layout):
             if name != done.snapshot:
                 shutil.rmtree(layout.snapshots / name, ignore_errors=True)
         return done
+
+
+@contextmanager
+def _collection_paused() -> Iterator[None]:
+    """Without the cyclic garbage collector, which would look at every row again and again and find nothing."""
+    paused = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if paused:
+            gc.enable()
 
 
 def _write(view: View) -> Compacted:

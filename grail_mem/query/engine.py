@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from grail_mem.errors import IndexUnusableError
+from grail_mem.errors import IndexUnusableError, StoreError
 
 if TYPE_CHECKING:  # a tenth of a second, spent when the first question is asked
     import duckdb
@@ -40,4 +40,19 @@ def index_errors(path: object) -> Iterator[None]:
         reason = str(error).splitlines()[0]
         raise IndexUnusableError(
             f"The index file {path} cannot be used: {reason}.", hint="`grail rebuild` makes it anew from the files."
+        ) from error
+
+
+@contextmanager
+def write_errors(path: object) -> Iterator[None]:
+    """Turn whatever DuckDB says of a disk that does not take a file into a `StoreError`."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.Error as error:
+        reason = str(error).splitlines()[0]
+        raise StoreError(
+            f"The index file {path} could not be written: {reason}.",
+            hint="The snapshot before it stays in use; free some space and repeat the call.",
         ) from error

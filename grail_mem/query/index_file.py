@@ -19,13 +19,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from contextlib import closing
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from grail_mem.model.category import category_key
 from grail_mem.model.names import entity_key, tag_key
-from grail_mem.query.engine import connect
+from grail_mem.query.engine import connect, write_errors
 from grail_mem.query.match import text_key
 from grail_mem.store.schema import PAYLOAD
 
@@ -58,8 +59,7 @@ def build_index(table: pa.Table, path: Path, payloads: Path, *, threads: int = 2
     categories, n_in_category, cid = _categories(table)
     terms = _Terms(table)
     columns, dimensions = _small_columns(table, cid, terms.bits)
-    con = connect(threads=threads)
-    try:
+    with closing(connect(threads=threads)) as con, write_errors(path):
         con.execute(f"ATTACH '{quoted(path)}' AS x")
         con.register("rows", table)
         columns["first_byte"], columns["n_bytes"] = _write_payloads(con, payloads, table.num_rows)
@@ -80,8 +80,6 @@ def build_index(table: pa.Table, path: Path, payloads: Path, *, threads: int = 2
         con.execute("CREATE TABLE x.meta AS SELECT ?::VARCHAR AS json", [json.dumps(meta)])
         con.execute("CHECKPOINT x")
         con.execute("DETACH x")
-    finally:
-        con.close()
 
 
 def quoted(path: Path) -> str:

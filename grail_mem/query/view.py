@@ -453,7 +453,7 @@ class View:
     def _ids_saying(self, print_: int) -> set[str]:
         ids = set(self._recent_prints.get(print_, ()))
         if self._prints is None and self.manifest.name:
-            self._prints = Fingerprints(self.layout.snapshots / self.manifest.name)
+            self._prints = Fingerprints(self.layout.snapshots / self.manifest.name, self.manifest.n_rows)
         if self._prints is not None and print_ in self._prints and (reader := self.reader) is not None:
             ids |= set(reader.by_fingerprint(print_))
         return ids
@@ -486,9 +486,7 @@ class View:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What an answer may be missing."""
-        return tuple(
-            f"{p.where}: {p.message}" for p in self.problems() if p.code in ("unreadable_folder", UNREADABLE)
-        )
+        return tuple(f"{p.where}: {p.message}" for p in self.problems() if p.code in ("unreadable_folder", UNREADABLE))
 
     @property
     def folders(self) -> dict[str, FolderState]:

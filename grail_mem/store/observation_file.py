@@ -46,6 +46,7 @@ MAX_NAME: Final = 1_000  # a key is made of every name, which takes quadratic ti
 _SCALARS: Final = (str, int, float)
 _KEPT: Final = 16_384
 """Plain entities and relationships kept, so that a rebuild makes each once; chosen, a few megabytes at most."""
+_MERGE: Final = re.compile(rb"^<<<<<<< .*?^=======\r?$.*?^>>>>>>> ", re.DOTALL | re.MULTILINE)
 _HEADING: Final = re.compile(r"^#{1,6}\s+(.*?)\s*#*\s*$")
 
 
@@ -93,6 +94,8 @@ def read_observation(
         InputError: The file cannot be used as an observation (`FrontmatterError` says at which line).
     """
     document = parse(data)
+    if not document.content.strip() and not str(document.fields.get("title") or "").strip():
+        raise InputError("the file says nothing: no title, no body", hint="write one of the two, or delete the file")
     reader = _Reader(document.fields, path, zone)
     digest = sha256_of(data).hexdigest()
     id_, has_id = reader.id()
@@ -133,7 +136,18 @@ def read_observation(
         sha256=digest,
     )
     lint = tuple(Problem(p.code, p.message, path, p.line, p.remedy, p.severity) for p in document.problems)
-    return FileRow(observation, state, lint + tuple(reader.problems), has_id, stated is not None)
+    return FileRow(observation, state, (*lint, *reader.problems, *_merge(data, path)), has_id, stated is not None)
+
+
+def _merge(data: bytes, path: str) -> Iterable[Problem]:
+    """Two versions in one file, as git leaves them when both sides edited it."""
+    marks = _MERGE.search(data) if b"<<<<<<< " in data else None
+    if marks is not None:
+        yield Problem(
+            "merge_conflict", "two versions stand in this file, as git left them; both are taken as text", path,
+            data.count(b"\n", 0, marks.start()) + 1,
+            remedy="keep one of them, remove the marker lines, then run `grail sync`", severity="warning",
+        )  # fmt: skip
 
 
 def _name(path: str) -> str:

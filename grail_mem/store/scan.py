@@ -128,7 +128,7 @@ def _look(root: Path, folder: str, known: Mapping[str, FolderState], files: Know
         status = os.stat(root / folder, follow_symlinks=False)
         if not stat.S_ISDIR(status.st_mode):
             raise NotADirectoryError(20, "it is a link or a file")
-        states, subfolders, odd = _list(root, folder)
+        there, subfolders, odd = _list(root, folder)
     except FileNotFoundError:
         return []
     except OSError as error:
@@ -138,29 +138,29 @@ def _look(root: Path, folder: str, known: Mapping[str, FolderState], files: Know
         return [name for name in known if name.startswith(f"{folder}/") and name.count("/") == folder.count("/") + 1]
     now_ns = time.time_ns()
     mtime_ns = -1 if _fresh(status.st_mtime_ns, now_ns) else status.st_mtime_ns
-    now = FolderState(mtime_ns, _digest(states), len(states))
+    now = FolderState(mtime_ns, _digest(there), len(there))
     found.folders[folder] = now
-    found.n_files += len(states)
+    found.n_files += len(there)
     found.problems += odd
     before = known.get(folder)
     if before is None or (before.digest, before.n_files) != (now.digest, now.n_files):
         expected = files(folder) if before is not None else {}
-        for name, state in states.items():
-            if expected.get(name) != state:
+        for name, entry in there.items():
+            if expected.get(name) != (state := state_of(entry)):
                 found.changed[f"{folder}/{name}"] = state
-        found.gone += [f"{folder}/{name}" for name in expected if name not in states]
+        found.gone += [f"{folder}/{name}" for name in expected if name not in there]
     return subfolders
 
 
-def _list(root: Path, folder: str) -> tuple[dict[str, FileState], list[str], list[Problem]]:
-    states: dict[str, FileState] = {}
+def _list(root: Path, folder: str) -> tuple[dict[str, os.stat_result], list[str], list[Problem]]:
+    files: dict[str, os.stat_result] = {}
     subfolders: list[str] = []
     odd: list[Problem] = []
     with _opened(f"{root}/{folder}") as descriptor, os.scandir(descriptor) as entries:
         for entry in entries:
             name = entry.name
             if _PLAIN_NAME.fullmatch(name) and entry.is_file(follow_symlinks=False):
-                states[name] = state_of(entry.stat(follow_symlinks=False))
+                files[name] = entry.stat(follow_symlinks=False)
                 continue
             if is_ignored_dir(name):
                 continue
@@ -172,8 +172,8 @@ def _list(root: Path, folder: str) -> tuple[dict[str, FileState], list[str], lis
             elif entry.is_dir(follow_symlinks=False):
                 subfolders.append(f"{folder}/{name}")
             elif is_observation_file(name):
-                states[name] = state_of(entry.stat(follow_symlinks=False))
-    return states, subfolders, odd
+                files[name] = entry.stat(follow_symlinks=False)
+    return files, subfolders, odd
 
 
 @contextmanager
@@ -198,10 +198,10 @@ def _is_unicode(name: str) -> bool:
     return True
 
 
-def _digest(states: Mapping[str, FileState]) -> int:
+def _digest(files: Mapping[str, os.stat_result]) -> int:
     total = 0
-    for name, state in states.items():
-        total += hash((crc32(name.encode()), *state))
+    for name, status in files.items():
+        total += hash((crc32(name.encode()), status.st_size, status.st_mtime_ns, status.st_ctime_ns))
     return total & _MASK
 
 

@@ -188,17 +188,24 @@ def remove_old(layout: Layout) -> None:
 
 
 class Fingerprints:
-    """The sorted fingerprints of a snapshot, mapped from its file."""
+    """The sorted fingerprints of a snapshot, mapped from its file.
 
-    def __init__(self, folder: Path) -> None:
+    A file that is not as long as it was written answers that everything may be there, so that the index is asked.
+    """
+
+    def __init__(self, folder: Path, n_rows: int) -> None:
         self._map: mmap | None = None
         self._values: memoryview = memoryview(b"").cast("Q")
+        self._is_whole = False
         with suppress(FileNotFoundError), (folder / FINGERPRINTS).open("rb") as file:
-            if os.fstat(file.fileno()).st_size:
+            self._is_whole = os.fstat(file.fileno()).st_size == n_rows * self._values.itemsize
+            if n_rows and self._is_whole:
                 self._map = mmap(file.fileno(), 0, access=ACCESS_READ)
                 self._values = memoryview(self._map).cast("Q")
 
     def __contains__(self, fingerprint: object) -> bool:
+        if not self._is_whole:
+            return True
         values: Any = self._values
         place = bisect_left(values, fingerprint)
         return place < len(values) and bool(values[place] == fingerprint)

@@ -145,14 +145,16 @@ def _free_path(layout: Layout, item: _Ready, taken: Collection[str]) -> str:
 def _check(view: View, drafts: Sequence[Draft]) -> list[tuple[Observation, str, tuple[str, ...]]]:
     now = datetime.now(UTC)
     checked, problems = [], []
+    hints: dict[str, None] = {}
     for number, draft in enumerate(drafts, start=1):
         try:
             made, warnings = make_observation(draft, now=now, settings=view.settings)
             checked.append((made, _slug(draft), warnings))
         except InputError as error:
             problems += [f"draft {number}: {text}" if len(drafts) > 1 else text for text in error.problems]
+            hints |= {error.hint: None} if error.hint else {}
     if problems:
-        raise InputError("Nothing was stored. " + " ".join(problems), problems=problems)
+        raise InputError("Nothing was stored. " + " ".join(problems), hint=" ".join(hints), problems=problems)
     return checked
 
 

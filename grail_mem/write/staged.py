@@ -100,7 +100,7 @@ def place(view: View, placings: Sequence[Placing], staging_fd: int) -> int | Non
     if not placings:
         return None
     layout = view.layout
-    notes = [_commit_together(placings, staging_fd)] if len(placings) > 1 else []
+    note = _commit(placings, staging_fd)
     kept: dict[Placing, str] = {}
     try:
         for placing in placings:
@@ -110,9 +110,9 @@ def place(view: View, placings: Sequence[Placing], staging_fd: int) -> int | Non
     except Exception:  # not an interrupt: what is committed by then is finished by the next writer
         for placing, former in reversed(kept.items()):
             _take_back(layout, placing, former, staging_fd)
-        discard(staging_fd, notes)
+        discard(staging_fd, [note])
         raise
-    discard(staging_fd, [*notes, *filter(None, kept.values())])
+    discard(staging_fd, [note, *filter(None, kept.values())])
     return ledger_fd
 
 
@@ -192,13 +192,19 @@ def _sync_file(name: str, dir_fd: int | None = None) -> None:
         os.close(descriptor)
 
 
-def _commit_together(placings: Sequence[Placing], staging_fd: int) -> str:
-    """Note durably that several staged files will be put in place, whatever happens from here on."""
+def _commit(placings: Sequence[Placing], staging_fd: int) -> str:
+    """Note what will be put in place, so that the next writer can finish it; durable when it must be all or none."""
     note = json.dumps([[p.staged, p.path, asdict(p.entry)] for p in placings]).encode()
-    staged = write_staged(staging_fd, note)
+    together = len(placings) > 1
+    staged = write_staged(staging_fd, note, sync=together)
     name = staged.removesuffix(".tmp") + COMMITTED
-    os.rename(staged, name, src_dir_fd=staging_fd, dst_dir_fd=staging_fd)
-    os.fsync(staging_fd)
+    try:
+        os.rename(staged, name, src_dir_fd=staging_fd, dst_dir_fd=staging_fd)
+        if together:
+            os.fsync(staging_fd)
+    except OSError:
+        discard(staging_fd, [staged, name])
+        raise
     return name
 
 
@@ -214,20 +220,34 @@ def _finish_committed(layout: Layout) -> None:
 def _finish(layout: Layout, note: str) -> None:
     """Put in place what a killed writer had committed to, and tell the ledger what it did not yet hear."""
     with staging(layout) as descriptor:
-        placings = [Placing(s, p, Entry(**e)) for s, p, e in json.loads((layout.staging / note).read_bytes())]
-        for placing in placings:
-            if (layout.staging / placing.staged).exists():
+        placings = _noted(layout, note)
+        for placing in list(placings):
+            if not _is_staged(placing, descriptor):
+                continue
+            if len(placings) > 1 and placing.entry.action == "add":
                 put_in_place(layout, placing.staged, placing.path, descriptor)
+            else:  # it changed nothing yet; done now, it could undo what somebody wrote meanwhile
+                discard(descriptor, [placing.staged])
+                placings.remove(placing)
         told = {(entry.action, entry.id, entry.digest) for entry in history(layout)}
         untold = [p.entry for p in placings if (p.entry.action, p.entry.id, p.entry.digest) not in told]
         for folder in sorted({placing.path.rpartition("/")[0] for placing in placings}):
-            sync_folder(layout.root / folder)
+            with suppress(FileNotFoundError):  # somebody removed it since
+                sync_folder(layout.root / folder)
         if untold:
             ledger = Ledger(layout)
             ledger.read()
             with confirmed(ledger.append(untold, clone_name(layout, ledger))):
                 pass
         discard(descriptor, [note])
+
+
+def _noted(layout: Layout, note: str) -> list[Placing]:
+    """What a note says; nothing when the power went before it was whole: a scan finds what was put in place."""
+    try:
+        return [Placing(s, p, Entry(**e)) for s, p, e in json.loads((layout.staging / note).read_bytes())]
+    except ValueError:
+        return []
 
 
 def leftovers(layout: Layout) -> list[Path]:

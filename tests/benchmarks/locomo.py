@@ -90,7 +90,9 @@ def checks(memory: Memory, said: list[Turn]) -> Iterator[tuple[str, int, int]]:
     for speaker in sorted({turn.speaker for turn in said}):
         yield asked(f"speaker {speaker}", [t for t in said if t.speaker == speaker], entity_names=[speaker.upper()])
     for talk in sorted({turn.category.rpartition("/")[0] for turn in said}):
-        yield asked(f"category {talk}/**", [t for t in said if t.category.startswith(f"{talk}/")], category=f"{talk}/**")
+        yield asked(
+            f"category {talk}/**", [t for t in said if t.category.startswith(f"{talk}/")], category=f"{talk}/**"
+        )
     session = said[0].category
     yield asked(f"category {session}", [t for t in said if t.category == session], category=session)
     months = sorted({(turn.at.year, turn.at.month) for turn in said})

@@ -64,7 +64,7 @@ def compaction(stores: Stores, n: int, repeat: int) -> Lines:
     for number in range(6 if n < 1_000_000 else 5):
         with Memory(root) as memory:
             memory.add_observations(drafts[number * 1000 : number * 1000 + 1000])
-            ours += interleaved(1, lambda: _compact(memory), warm=0)  # noqa: B023  called at once
+            ours += interleaved(1, lambda: _compact(memory), warm=0)
         table = pq.read_table(_rows(layout))
         theirs += interleaved(
             1, lambda: pq.write_table(table, target, compression="zstd", row_group_size=10_000), warm=0  # noqa: B023
@@ -77,7 +77,7 @@ def _compact(memory: Memory) -> None:
     """Compaction alone, without the scan for changed files that `Memory.compact` makes first."""
     from grail_mem.query import compaction as product
 
-    product.compact(memory._view)  # noqa: SLF001  the stage by itself has no public name
+    product.compact(memory._view)
 
 
 def _rows(layout: Layout) -> Path:

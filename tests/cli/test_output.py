@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from grail_mem import Memory
 from grail_mem.cli import output
 
 HOSTILE = (
@@ -16,17 +17,13 @@ ACTING = ("\x1b", "\x9b", "\u202e", "\u202c", "\u2066", "\u2069", "\u200b", "\U0
 
 @pytest.fixture
 def hostile(tmp_path):
-    root = tmp_path / "s"
-    (root / "memories" / "a").mkdir(parents=True)
-    fields = {
-        "title": HOSTILE,
-        "tags": [HOSTILE.replace("\x07", "").replace("\x1b", "").replace("\x9b", "").replace("\u2028", "")],
-        "source": HOSTILE,
-        "entities": [{"name": HOSTILE, "type": "X"}],
-    }
-    front = "\n".join(f"{name}: {json.dumps(value)}" for name, value in fields.items())
-    (root / "memories" / "a" / "n.md").write_text(f"---\n{front}\n---\n\n{HOSTILE}\n\tTabbed\n", encoding="utf-8")
-    return root
+    line = HOSTILE.replace("\u2028", "")
+    with Memory(tmp_path / "s") as memory:
+        memory.add_observation(
+            title=line, content=f"{HOSTILE}\n\tTabbed\n", source=line, category="a",
+            tags=["".join(sign for sign in line if sign not in "\x1b\x9b\x07")], entities=[{"name": line, "type": "X"}],
+        )  # fmt: skip
+    return tmp_path / "s"
 
 
 READING = (
@@ -55,7 +52,7 @@ def test_stored_text_stays_readable(grail, hostile):
 def test_json_gives_the_text_back_exactly_and_holds_no_raw_control(grail, hostile):
     text = grail("recall", hostile, "--json").stdout
     assert not [sign for sign in ACTING if sign in text]
-    assert json.loads(text)["observations"][0]["title"] == HOSTILE
+    assert json.loads(text)["observations"][0]["content"].startswith(HOSTILE)
 
 
 def test_colour_is_for_terminals_and_can_be_switched_off(grail, demo, monkeypatch):
@@ -63,18 +60,19 @@ def test_colour_is_for_terminals_and_can_be_switched_off(grail, demo, monkeypatc
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "100")
     coloured = grail("recall", demo).stdout
-    assert "\x1b[1;36m" in coloured
+    assert "\x1b[36m" in coloured
     monkeypatch.setenv("NO_COLOR", "1")
     assert "36m" not in grail("recall", demo).stdout
 
 
-def test_a_narrow_terminal_breaks_titles_and_loses_nothing(grail, demo, monkeypatch):
+def test_a_narrow_terminal_breaks_titles_and_loses_nothing(grail, grail_json, demo, monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setenv("COLUMNS", "70")
+    monkeypatch.setenv("COLUMNS", "56")
+    monkeypatch.setenv("NO_COLOR", "1")
     shown = grail("recall", demo, "--tag", "retrospective").stdout
     assert "…" not in shown
-    words = " ".join(shown.split())
-    assert all(word in words for word in ("2026-05-29", "Looking", "rehearsals", "retrospective"))
+    end = grail_json("recall", demo, "--tag", "retrospective")["observations"][0]["id"][-6:].lower()
+    assert all(word in shown for word in ("2026-05-29", "Looking", "rehearsals", "retrospec", end))
 
 
 def test_hostile_text_is_safe_on_a_terminal_too(grail, hostile, monkeypatch):

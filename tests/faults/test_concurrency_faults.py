@@ -144,7 +144,12 @@ def test_f15_leftovers_of_a_killed_writer_are_no_memory(tmp_path: Path) -> None:
     with Memory(tmp_path) as memory:
         memory.add_observation(title="real", content="c", category="alpha")
         whole = next((tmp_path / "memories/alpha").iterdir()).read_bytes()
-        for path in (".grail/local/staging/1-ab.tmp", "memories/alpha/x.md.tmp", "memories/alpha/x.tmp.md", "output/x.md"):
+        for path in (
+            ".grail/local/staging/1-ab.tmp",
+            "memories/alpha/x.md.tmp",
+            "memories/alpha/x.tmp.md",
+            "output/x.md",
+        ):
             (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / path).write_bytes(whole.replace(b"real", b"half"))
         memory.sync()
@@ -172,10 +177,19 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of one megabyte; skipped where none can be mounted."""
     place = tmp_path / "disk"
     place.mkdir()
-    if os.geteuid() or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", place], check=False).returncode:
+    if (
+        os.geteuid()
+        or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", place], check=False).returncode
+    ):
         pytest.skip("a file system can be mounted by root only")
     yield place
     subprocess.run(["umount", "-l", place], check=True)
+
+
+def _fill_up(memory: Memory, size: int, acknowledged: list[str]) -> None:
+    for number in range(100_000):
+        made = memory.add_observation(title=f"{size}-{number}", content="x" * size, category="alpha")
+        acknowledged.append(made.id)
 
 
 def test_f15_a_full_disk_is_an_error_and_loses_nothing(small_disk: Path) -> None:
@@ -184,9 +198,7 @@ def test_f15_a_full_disk_is_an_error_and_loses_nothing(small_disk: Path) -> None
     with Memory(small_disk) as memory:
         for size in (60_000, 6_000, 600, 60):  # down to the last block
             with pytest.raises(StoreError, match="No space left"):
-                for number in range(100_000):
-                    made = memory.add_observation(title=f"{size}-{number}", content="x" * size, category="alpha")
-                    acknowledged.append(made.id)
+                _fill_up(memory, size, acknowledged)
         for refused in (
             lambda: memory.add_observations([{"content": f"{n}" * 5000} for n in range(5)]),
             lambda: memory.update(acknowledged[0], content="y" * 60_000),
@@ -274,7 +286,9 @@ with Memory(root) as memory:
         memory.graph(), memory.list_categories()
     print("read")
 """
-    compacting = "with Memory(root) as memory:\n    for _ in range(3):\n        memory.compact()\n    print('compacted')"
+    compacting = (
+        "with Memory(root) as memory:\n    for _ in range(3):\n        memory.compact()\n    print('compacted')"
+    )
     with Memory(tmp_path) as memory:
         memory.add_observation(title="first", content="c", category="alpha")
         memory.compact()
@@ -396,7 +410,9 @@ with Memory(root) as memory:
 def test_f20_create_never_replaces(tmp_path: Path) -> None:
     """Writing a title again, with a shorter text too, makes a second file; the first keeps every byte."""
     with Memory(tmp_path) as memory:
-        first = memory.add_observation(title="2026-06-02", content="long " * 500, category="alpha", observed_at="2026-06-02")
+        first = memory.add_observation(
+            title="2026-06-02", content="long " * 500, category="alpha", observed_at="2026-06-02"
+        )
         bytes_before = (tmp_path / first.path).read_bytes()
         second = memory.add_observation(title="2026-06-02", content="short", category="alpha", observed_at="2026-06-02")
         assert second.created

@@ -42,7 +42,6 @@ def agreed(memory: Memory) -> list[str]:
     assert {i["name"] for i in memory.list_entities(limit=1000).items} - {"Hub"} == {f"E {name}" for name in names}
     by_category = {i["category"]: i["n_directly"] for i in memory.list_categories().items}
     for category, n in by_category.items():
-        assert len(titles(memory, category=f"{category}/*")) == 0 or n >= 0
         assert sum(o.category == category for o in memory.recall(limit=1000).observations) == n
     graph = memory.graph()
     assert sorted(graph.nodes[source]["name"] for source, _ in graph.edges()) == [f"E {name}" for name in names]
@@ -152,9 +151,12 @@ def _store(root: Path, *, compacted: bool, settings: str = "stamp: never\n") -> 
 
 
 @pytest.mark.parametrize(
-    ("edit", "compacted"), [*((edit, True) for edit in EDITS), *((edit, False) for edit in (_rename, _copy, _all_at_once))]
+    ("edit", "compacted"),
+    [*((edit, True) for edit in EDITS), *((edit, False) for edit in (_rename, _copy, _all_at_once))],
 )
-def test_f21_after_a_sync_every_way_of_asking_agrees(tmp_path: Path, edit: Callable[[Path], list[str]], compacted: bool) -> None:
+def test_f21_after_a_sync_every_way_of_asking_agrees(
+    tmp_path: Path, edit: Callable[[Path], list[str]], compacted: bool
+) -> None:
     """What people did to files reaches filters, text, SQL, lists and graph alike: after sync, in a new process, rebuilt."""
     _store(tmp_path, compacted=compacted)
     with Memory(tmp_path) as memory:
@@ -395,7 +397,9 @@ def test_f23_a_touch_is_no_edit(tmp_path: Path, look: Callable[[Memory], Memory]
 
 
 @pytest.mark.parametrize("stamp", [0, 1_000_000_000, 4_000_000_000])
-def test_f23_a_clock_set_back_or_ahead_hides_no_change(tmp_path: Path, look: Callable[[Memory], Memory], stamp: int) -> None:
+def test_f23_a_clock_set_back_or_ahead_hides_no_change(
+    tmp_path: Path, look: Callable[[Memory], Memory], stamp: int
+) -> None:
     """A changed file with a time long before or after the one known is read; a time in the future is not re-read for ever."""
     _store(tmp_path, compacted=True)
     with Memory(tmp_path) as memory:
@@ -415,7 +419,7 @@ N_MANY = 40_000
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
-    """A store of forty thousand observations in its snapshot, made through the tables rather than file by file."""
+    """A store of forty thousand observations in its snapshot, made by hand and taken in at once."""
     root = tmp_path_factory.mktemp("many")
     _fill(root)
     with Memory(root) as memory:
@@ -423,7 +427,6 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
 
 
 def _fill(root: Path) -> None:
-    """Files are linked to a few texts, so that making them takes seconds only; each is one observation by its path."""
     for folder in range(40):
         place = root / f"memories/c{folder:02d}"
         place.mkdir(parents=True)

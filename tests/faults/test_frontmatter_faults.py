@@ -117,7 +117,7 @@ def test_f02_tags_are_a_fixed_point_after_the_first_save(tmp_path: Path, tags: A
         assert titles(memory, tags=["#X"]) == titles(memory, tags=["x"]) == ["t"]
 
 
-@pytest.mark.parametrize("line", ['tags: "#x"', "tags: x", "tags: ['#x']", "tags:\n- x\n- '#X'", "tags: x, '#x'"])
+@pytest.mark.parametrize("line", ['tags: "#x"', "tags: x", "tags: ['#x']", "tags:\n- x\n- '#X'", "tags: 'x, #X'"])
 def test_f02_hand_written_tags_meet_ours(tmp_path: Path, line: str) -> None:
     """However a person wrote the tag, it is one tag, found by either spelling, also after ids were stamped in."""
     write(tmp_path, "alpha/note.md", f"---\ntitle: t\n{line}\n---\nbody\n")
@@ -125,7 +125,7 @@ def test_f02_hand_written_tags_meet_ours(tmp_path: Path, line: str) -> None:
         memory.sync()
         memory.sync()
         assert titles(memory, tags="#x") == ["t"]
-        assert [(item["tag"].lstrip("'"), item["n_observations"]) for item in memory.list_tags().items][0][1] == 1
+        assert [(item["tag"], item["n_observations"]) for item in memory.list_tags().items] == [("x", 1)]
 
 
 TAG_FORMS: list[tuple[Any, tuple[str, ...]]] = [
@@ -150,7 +150,9 @@ def test_f03_tags_as_text_become_whole_tags(tmp_path: Path) -> None:
         assert {item["tag"] for item in memory.list_tags().items} == {"security", "api", "one, two", "three"}
 
 
-@pytest.mark.parametrize("tags", ['["half', '{"a": 1}', 5, {"a": 1}, [["a"]], [1], [None], ["a\nb"], True, b"x", ["x" * 201]])
+@pytest.mark.parametrize(
+    "tags", ['["half', '{"a": 1}', 5, {"a": 1}, [["a"]], [1], [None], ["a\nb"], True, b"x", ["x" * 201]]
+)
 def test_f03_tags_of_another_form_are_refused(tmp_path: Path, tags: Any) -> None:
     """Anything else is a typed error that names the field, and nothing is stored."""
     with Memory(tmp_path) as memory:
@@ -247,7 +249,14 @@ def test_f05_bom_and_line_endings_are_read_and_kept(tmp_path: Path, bom: bytes, 
 
 
 @pytest.mark.parametrize(
-    "body", [b"a \x00 b needle", b"a \xed\xa0\xbd b needle", b"a \xff\xfe b needle", b"<|endoftext|> needle", b"\x1b[31m needle"]
+    "body",
+    [
+        b"a \x00 b needle",
+        b"a \xed\xa0\xbd b needle",
+        b"a \xff\xfe b needle",
+        b"<|endoftext|> needle",
+        b"\x1b[31m needle",
+    ],
 )
 def test_f05_bytes_that_are_no_text_are_reported_and_searchable(tmp_path: Path, body: bytes) -> None:
     """A file with NUL, half surrogates or no UTF-8 is taken with a warning; its bytes stay; it is found by its text."""
@@ -289,6 +298,8 @@ def test_f06_list_items_and_callouts_are_text_and_nothing_else(tmp_path: Path) -
             assert (answer.entities, answer.relationships) == ((), ())
             assert all(o.tags == () for o in answer.observations)
             counts = "SELECT (SELECT count(*) FROM observations), (SELECT count(*) FROM tags), (SELECT count(*) FROM mentions)"
-            assert memory.sql(counts).to_pydict() == dict(zip(memory.sql(counts).column_names, ([2], [0], [0]), strict=True))
+            assert memory.sql(counts).to_pydict() == dict(
+                zip(memory.sql(counts).column_names, ([2], [0], [0]), strict=True)
+            )
             assert len(memory.graph()) == 0
             memory.compact()

@@ -22,7 +22,9 @@ def test_f07_titles_that_normalise_alike_are_files_of_their_own(tmp_path: Path) 
     names = ["My Note", "my-note", "MY_NOTE", "My  Note", "My Note!", "My Note", *CAFES]
     with Memory(tmp_path) as memory:
         made = [memory.add_observation(title=t, content=f"body {n}", category="alpha") for n, t in enumerate(names)]
-        assert len({written.path for written in made}) == len({written.path.casefold() for written in made}) == len(names)
+        assert (
+            len({written.path for written in made}) == len({written.path.casefold() for written in made}) == len(names)
+        )
         assert all(written.created for written in made)
         again = memory.add_observation(title="My Note", content="body 0", category="alpha")
         assert (again.created, again.id, bool(again.warnings)) == (False, made[0].id, True)
@@ -33,7 +35,9 @@ def test_f07_titles_that_normalise_alike_are_files_of_their_own(tmp_path: Path) 
 
 def test_f07_one_batch_of_equal_titles_loses_none(tmp_path: Path) -> None:
     """Two hundred notes of one title, time and category in one call are two hundred files."""
-    drafts = [{"title": "Plan", "content": str(n), "category": "alpha", "observed_at": "2026-06-02"} for n in range(200)]
+    drafts = [
+        {"title": "Plan", "content": str(n), "category": "alpha", "observed_at": "2026-06-02"} for n in range(200)
+    ]
     with Memory(tmp_path) as memory:
         assert len({written.path for written in memory.add_observations(drafts)}) == 200
         assert sorted(int(o.content) for o in memory.recall(limit=1000).observations) == list(range(200))
@@ -42,7 +46,12 @@ def test_f07_one_batch_of_equal_titles_loses_none(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("first", "second"),
-    [("Alpha/Plan", "alpha/plan"), ("alpha/Straße", "alpha/STRASSE"), (f"{CAFES[0]}/x", f"{CAFES[1]}/X"), ("ΣΑΣ", "σας")],
+    [
+        ("Alpha/Plan", "alpha/plan"),
+        ("alpha/Straße", "alpha/STRASSE"),
+        (f"{CAFES[0]}/x", f"{CAFES[1]}/X"),
+        ("ΣΑΣ", "σας"),
+    ],
 )
 def test_f08_folders_that_differ_in_case_only_are_one(tmp_path: Path, first: str, second: str) -> None:
     """A category in another spelling goes to the folder that is there, with a notice, so a store can move anywhere."""
@@ -74,7 +83,14 @@ def test_f08_a_move_onto_a_name_that_differs_in_case_is_refused(tmp_path: Path) 
 
 def test_f08_spellings_made_by_hand_are_named(tmp_path: Path) -> None:
     """Folders and files that some systems cannot tell apart are all read here, and `check` names them."""
-    for path in ("Alpha/x.md", "alpha/y.md", "beta/Plan.md", "beta/plan.md", f"gamma/{CAFES[0]}.md", f"gamma/{CAFES[1]}.md"):
+    for path in (
+        "Alpha/x.md",
+        "alpha/y.md",
+        "beta/Plan.md",
+        "beta/plan.md",
+        f"gamma/{CAFES[0]}.md",
+        f"gamma/{CAFES[1]}.md",
+    ):
         write(tmp_path, path, f"---\ntitle: '{path}'\n---\nbody of {path}\n")
     with Memory(tmp_path) as memory:
         assert len(memory.recall().observations) == 6
@@ -89,7 +105,7 @@ def test_f08_spellings_made_by_hand_are_named(tmp_path: Path) -> None:
 HARD_TITLES = [
     '1: 12/3/24 <why?> "a|b"',
     "../../etc/passwd",
-    "a/b\\c:d*e?f\"g<h>i|j",
+    'a/b\\c:d*e?f"g<h>i|j',
     "CON",
     "nul.txt",
     "com1",
@@ -132,7 +148,10 @@ def test_f10_observations_with_a_long_common_beginning_are_two(tmp_path: Path) -
     with Memory(tmp_path) as memory:
         memory.add_observation(title=start[:250], content=f"{start} red", category="alpha")
         made = memory.add_observations(
-            [{"title": start[:250], "content": f"{start} {end}", "category": "alpha"} for end in ("blue", "red", "green")]
+            [
+                {"title": start[:250], "content": f"{start} {end}", "category": "alpha"}
+                for end in ("blue", "red", "green")
+            ]
         )
         assert [written.created for written in made] == [True, False, True]
         for _ in range(2):
@@ -210,7 +229,9 @@ def test_f11_a_category_cannot_leave_the_root(tmp_path: Path, verb: Callable[...
         assert _listing(tmp_path) == before
 
 
-@pytest.mark.parametrize("category", ["../../etc", "alpha/../x", "/etc", "..", "a\\b", "a\nb", "a\x00b", "a//b", "", " "])
+@pytest.mark.parametrize(
+    "category", ["../../etc", "alpha/../x", "/etc", "..", "a\\b", "a\nb", "a\x00b", "a//b", "", " "]
+)
 def test_f11_a_category_to_read_cannot_leave_the_root(tmp_path: Path, category: str) -> None:
     """A glob that points outside is refused, not answered with nothing."""
     write(tmp_path, "alpha/x.md", "---\ntitle: t\n---\nbody\n")
@@ -218,7 +239,9 @@ def test_f11_a_category_to_read_cannot_leave_the_root(tmp_path: Path, category: 
         memory.recall(category=category)
 
 
-@pytest.mark.parametrize("bad", ["../../x", "/etc/passwd", "memories/alpha/x.md", "..", "*", "%", "' OR 1=1 --", "", "\x00", "\ud800"])
+@pytest.mark.parametrize(
+    "bad", ["../../x", "/etc/passwd", "memories/alpha/x.md", "..", "*", "%", "' OR 1=1 --", "", "\x00", "\ud800"]
+)
 def test_f11_an_id_is_never_a_path(tmp_path: Path, bad: str) -> None:
     """What is no id is not found, whatever is asked of it."""
     write(tmp_path, "alpha/x.md", "---\ntitle: t\n---\nbody\n")
@@ -285,7 +308,9 @@ def test_f11_a_folder_that_becomes_a_link_is_neither_read_nor_written_through(tm
         assert _listing(outside) == before
 
 
-@pytest.mark.parametrize("slug", ["../../x", "/etc/passwd", "a/b", "..", ".hidden", "a\x00b", "a\nb", "C:\\x", "CON", "", "x" * 500])
+@pytest.mark.parametrize(
+    "slug", ["../../x", "/etc/passwd", "a/b", "..", ".hidden", "a\x00b", "a\nb", "C:\\x", "CON", "", "x" * 500]
+)
 def test_f12_a_slug_names_a_file_in_its_folder_only(tmp_path: Path, slug: str) -> None:
     """The one argument that shapes a file name can neither leave the folder nor take the name of a file that is there."""
     with Memory(tmp_path / "store") as memory:

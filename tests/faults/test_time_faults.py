@@ -29,7 +29,11 @@ OUT_OF_REACH = [
 @pytest.mark.parametrize("text", OUT_OF_REACH)
 def test_f32_a_time_out_of_reach_crashes_nothing(tmp_path: Path, text: str) -> None:
     """Far times in a text are text; as a filter or field they are refused; in a file they are reported and left out."""
-    write(tmp_path, "alpha/hand.md", f"---\ntitle: hand {text}\nobserved_at: {text}\nexpires_at: '{text}'\n---\nSince {text}.\n")
+    write(
+        tmp_path,
+        "alpha/hand.md",
+        f"---\ntitle: hand {text}\nobserved_at: {text}\nexpires_at: '{text}'\n---\nSince {text}.\n",
+    )
     with Memory(tmp_path) as memory:
         memory.add_observation(title=f"ours {text}", content=f"Painted {text}.", category="beta")
         for name in ("since", "before", "as_of"):
@@ -47,7 +51,9 @@ def test_f32_a_time_out_of_reach_crashes_nothing(tmp_path: Path, text: str) -> N
         assert memory.recall().df().shape[0] == 2
 
 
-@pytest.mark.parametrize("text", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999999Z", "1969-12-31T23:59:59Z", "1582-10-10"])
+@pytest.mark.parametrize(
+    "text", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999999Z", "1969-12-31T23:59:59Z", "1582-10-10"]
+)
 def test_f32_the_ends_of_time_are_exact(tmp_path: Path, text: str) -> None:
     """The first and the last instant there are come back exactly from file, delta, snapshot, SQL and data frame."""
     with Memory(tmp_path) as memory:

@@ -84,7 +84,9 @@ def read(root: Path, notes: Path, until: Path, counts: Path) -> None:
                 found = [o.id for o in memory.recall(limit=100_000).observations]
                 n_recalls += 1
                 missing = set(wanted) - set(found)
-                assert not missing, f"{len(missing)} of {len(wanted)} noted ids are not recalled, such as {min(missing)}"
+                assert not missing, (
+                    f"{len(missing)} of {len(wanted)} noted ids are not recalled, such as {min(missing)}"
+                )
                 assert len(found) == len(set(found)), "an id is recalled twice"
                 if last:
                     break
@@ -114,7 +116,9 @@ def run(
     until, failures = notes / "stop", notes / "failures"
     failures.mkdir(parents=True)
     beside = [child(lambda: compact(root, until), failures) for _ in range(compactors)]
-    beside += [child(lambda i=i: read(root, notes, until, notes / f"reader-{i}.count"), failures) for i in range(readers)]
+    beside += [
+        child(lambda i=i: read(root, notes, until, notes / f"reader-{i}.count"), failures) for i in range(readers)
+    ]
 
     def start(writer: int) -> int:
         return child(lambda: write(root, notes, writer, writes, changing=changing), failures)

@@ -139,7 +139,7 @@ def _new_root() -> Path:
     return folder
 
 
-@examples(25)
+@examples(12)
 @given(
     made=st.lists(drafts(), min_size=1, max_size=14),
     later=st.lists(drafts(), max_size=4),
@@ -155,7 +155,7 @@ def test_filter_equals_the_oracle_wherever_the_rows_lie(
         shutil.rmtree(folder)
 
 
-@examples(4)
+@examples(3)
 @given(
     made=st.lists(drafts(), min_size=6, max_size=20),
     wide=st.lists(st.integers(0, 69), min_size=1, max_size=5),

@@ -73,7 +73,7 @@ def redacted(line: bytes) -> bytes:
 batches = st.lists(st.lists(entries, min_size=1, max_size=3), min_size=1, max_size=4)
 
 
-@examples(25)
+@examples(20)
 @given(batches)
 def test_what_is_appended_is_read_back_once(made: list[list[Entry]]) -> None:
     """By a reader who reads after every append and by one who comes at the end; the chain verifies."""
@@ -95,7 +95,7 @@ def test_what_is_appended_is_read_back_once(made: list[list[Entry]]) -> None:
         assert history(layout) == late
 
 
-@examples(25)
+@examples(20)
 @given(batches, st.data())
 def test_a_chain_cut_anywhere_is_a_shorter_chain(made: list[list[Entry]], data: st.DataObject) -> None:
     """The whole lines before the cut count, the next writer goes on from there, and nothing but a torn line is found."""
@@ -132,7 +132,7 @@ def changed_byte(draw: st.DrawFn, whole: bytes) -> bytes:
     return whole[:at] + bytes([byte if byte != whole[at] else byte ^ 4]) + whole[at + 1 :]
 
 
-@examples(25)
+@examples(20)
 @given(batches, st.data())
 @example([[Entry("hide", "01JXYZ00000000000000000000", reason="\u00e9", actor="a")]], None)
 def test_any_changed_byte_is_reported(made: list[list[Entry]], data: st.DataObject | None) -> None:
@@ -168,7 +168,7 @@ def test_a_renamed_open_part_of_the_last_line_is_reported() -> None:
         assert [b.kind for b in verify(layout)] == ["changed"]
 
 
-@examples(25)
+@examples(20)
 @given(batches, st.data())
 def test_lines_without_their_open_part_keep_the_chain_whole(made: list[list[Entry]], data: st.DataObject) -> None:
     """Any of them, and readers who were further on hear of the rewriting; what is closed can be read as before."""
@@ -250,7 +250,7 @@ def test_a_store_survives_a_change_of_any_byte_of_its_ledger(tmp_path: Path, wit
         with Memory(tmp_path) as memory:
             memory.compact()
 
-    @examples(12)
+    @examples(6)
     @given(changed_byte(whole))
     def law(changed: bytes) -> None:
         path.write_bytes(changed)
@@ -273,7 +273,7 @@ def test_a_store_survives_a_cut_of_its_ledger_anywhere(tmp_path: Path, with_snap
         with Memory(tmp_path) as memory:
             memory.compact()
 
-    @examples(8)
+    @examples(6)
     @given(st.integers(0, len(whole)))
     def law(cut: int) -> None:
         root = Path(tempfile.mkdtemp())

@@ -105,7 +105,7 @@ STEPS: list[Callable[[Path], Path]] = [
 ]  # fmt: skip
 
 
-@examples(12)
+@examples(6)
 @given(
     made=st.lists(drafts(), min_size=2, max_size=8),
     by_hand=st.lists(drafts(), max_size=2),
@@ -139,7 +139,7 @@ def test_what_is_derived_changes_no_answer(
                 assert not memory.sync(stamp=False).changed
 
 
-@examples(8)
+@examples(6)
 @given(made=st.lists(drafts(), min_size=2, max_size=8), by_hand=st.lists(drafts(), max_size=2), data=st.data())
 def test_hearing_the_whole_history_again_changes_no_answer(
     made: list[dict[str, Any]], by_hand: list[dict[str, Any]], data: st.DataObject

@@ -31,7 +31,7 @@ class File:
     Attributes:
         id: None as long as nothing has to keep the id: a file without one that no sync has seen.
         has_id: Whether the file itself carries the id.
-        copied: Whether another file claims the id; then only what the files say is checked.
+        copied: Whether it claims the id of another file; then only what it says is checked.
         renamed, edited: Whether a hand did so since the last sync.
     """
 
@@ -50,7 +50,7 @@ class File:
 
 
 class Store(RuleBasedStateMachine):
-    """Rules are what people and programs do; the model is `files`, by path, and `hidden` ids."""
+    """Rules are what people and programs do; the model is `files`, by path, `hidden` ids, and ids `shared` with a copy."""
 
     stamp = "sync"
 
@@ -61,6 +61,7 @@ class Store(RuleBasedStateMachine):
         (self.root / "memories").mkdir()
         self.files: dict[str, File] = {}
         self.hidden: set[str] = set()
+        self.shared: set[str] = set()
         self.n = 0
         self.memories = [Memory(self.root), Memory(self.root)]
         for n in range(before):
@@ -76,7 +77,8 @@ class Store(RuleBasedStateMachine):
 
     def pick(self, n: int, *, named: bool = False) -> str | None:
         """A path of the model; only one that has a settled id and is not hidden when `named`."""
-        paths = sorted(p for p, f in self.files.items() if not named or (f.id and f.id not in self.hidden))
+        taken = self.hidden | self.shared
+        paths = sorted(p for p, f in self.files.items() if not named or (f.id and f.id not in taken))
         return paths[n % len(paths)] if paths else None
 
     def new_path(self, folder: str) -> str:
@@ -223,7 +225,7 @@ class Store(RuleBasedStateMachine):
     def hand_rename(self, n: int, folder: str | None) -> None:
         """Give a file another name, in its folder or in another."""
         path = self.pick(n)
-        if path is None or self.loses_a_hidden(path, renamed=True):
+        if path is None or self.files[path].id in self.shared or self.loses_a_hidden(path, renamed=True):
             return
         target = self.new_path(folder or path.removeprefix("memories/").rpartition("/")[0])
         (self.root / target).parent.mkdir(parents=True, exist_ok=True)
@@ -244,9 +246,22 @@ class Store(RuleBasedStateMachine):
     @rule(n=st.integers(0, 20))
     def hand_delete(self, n: int) -> None:
         path = self.pick(n)
-        if path is not None:
+        if path is not None and self.files[path].id not in self.shared:
             (self.root / path).unlink()
             self.files.pop(path)
+
+    @rule(n=st.integers(0, 20), folder=st.sampled_from(FOLDERS))
+    def hand_copy(self, n: int, folder: str) -> None:
+        """The copy claims the id of the file that is there already, which keeps it."""
+        path = self.pick(n, named=True)
+        if path is None or self.files[path].renamed:
+            return
+        file, target = self.files[path], self.new_path(folder)
+        (self.root / target).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(self.root / path, self.root / target)
+        self.files[target] = replace(file, id=None, copied=file.has_id, renamed=False, edited=False)
+        if file.has_id:
+            self.shared.add(file.id or "")
 
     # -- upkeep ------------------------------------------------------------------------------------------------------
 
@@ -307,6 +322,6 @@ class StoreThatNeverStamps(Store):
 
 
 TestStore = Store.TestCase
-TestStore.settings = settings(examples(10, steps=20), print_blob=False)
+TestStore.settings = settings(examples(7, steps=20), print_blob=False)
 TestStoreThatNeverStamps = StoreThatNeverStamps.TestCase
-TestStoreThatNeverStamps.settings = settings(examples(8, steps=20), print_blob=False)
+TestStoreThatNeverStamps.settings = settings(examples(6, steps=20), print_blob=False)
