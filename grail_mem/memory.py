@@ -5,6 +5,7 @@ Every verb parses nothing and decides nothing itself: it calls one function of a
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -39,6 +40,8 @@ if TYPE_CHECKING:  # heavy packages that only their own verbs load
     import pyarrow as pa
 
 MODES = ("recall",)
+_LOG = logging.getLogger("grail_mem")
+_LOG.addHandler(logging.NullHandler())  # silent unless the application asks to hear
 
 
 class Memory:
@@ -483,15 +486,9 @@ class Memory:
             sync(view, actor=self._actor, stamp=False)
             compaction.compact_if_free(view)
         except (GrailError, OSError):
-            _log().exception("The compaction beside a write did not finish; it is tried again after later writes.")
+            _LOG.warning("A compaction beside a write did not finish; it is tried again later.", exc_info=True)
         finally:
             view.close()
-
-
-def _log() -> Any:
-    import logging
-
-    return logging.getLogger("grail_mem")
 
 
 def _id(text: str) -> str:

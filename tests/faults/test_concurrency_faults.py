@@ -244,11 +244,12 @@ with Memory(root) as memory:
     check_whole(tmp_path, [first, second])
 
 
-def test_f16_notes_made_while_a_snapshot_is_written_are_kept(tmp_path: Path) -> None:
-    """Notes that people and programs make during a compaction of 5,000 are recalled at once and after the next one."""
+@pytest.mark.parametrize("n_old", [800, pytest.param(5000, marks=pytest.mark.slow)])
+def test_f16_notes_made_while_a_snapshot_is_written_are_kept(tmp_path: Path, n_old: int) -> None:
+    """Notes that people and programs make while a snapshot of thousands is written are recalled at once and after the next one."""
     folder = tmp_path / "memories/alpha"
     folder.mkdir(parents=True)
-    for number in range(5000):
+    for number in range(n_old):
         (folder / f"{number:04d}.md").write_text(f"---\ntitle: old {number}\n---\nbody\n")
     script = "with Memory(root) as memory:\n    print('begun', flush=True)\n    memory.compact()\n"
     made: list[str] = []
@@ -265,7 +266,7 @@ def test_f16_notes_made_while_a_snapshot_is_written_are_kept(tmp_path: Path) -> 
             time.sleep(0.05)
         child.done()
         memory.sync(stamp=False)
-        expected = sorted([*(f"old {n}" for n in range(5000)), *made])
+        expected = sorted([*(f"old {n}" for n in range(n_old)), *made])
         assert titles(memory) == expected
         memory.compact()
         assert titles(memory) == expected

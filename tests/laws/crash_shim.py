@@ -52,13 +52,10 @@ class PythonShim:
             die()
         if chosen and self.mode == "fail":
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        if chosen and self.mode == "half":
-            (half or call)()
-            die()
         try:
-            return call()
+            return (half or call)() if chosen and self.mode == "half" else call()
         finally:
-            if chosen and self.mode == "after":
+            if chosen and self.mode in ("after", "half"):
                 die()
 
     def _stepped(self, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
