@@ -66,8 +66,7 @@ class Memory:
         root = Path(path).expanduser().resolve()
         if root.exists() and not root.is_dir():
             raise InputError(f"{path} is a file, not a folder.", hint="Name the folder that holds the store.")
-        self._layout = Layout(root)
-        self._settings = read_settings(self._layout.settings)
+        self._layout, self._settings = _opened(root)
         self._actor = actor or self._settings.actor
         self._lock = threading.RLock()
         self._view = View(self._layout, self._settings)
@@ -414,16 +413,23 @@ class Memory:
 
     # -- keep in order -----------------------------------------------------------------------------------------------
 
-    def init(self) -> list[str]:
+    def init(self, *, notes: str | None = None) -> list[str]:
         """Make the folder a store; files that are there already become observations without a byte being changed.
+
+        Args:
+            notes: Folder of the observation files, `.` for the store's own; None takes `memories`, or `.` when notes lie
+                in the folder already but not under `memories/`.
 
         Returns:
             Paths that were made, relative to the root.
+
+        Raises:
+            InputError: The folder cannot be used, or is a store with another one.
         """
         with self._lock:
             self._open()
-            made = make_store(self._layout)
-            self._settings = read_settings(self._layout.settings)
+            made = make_store(self._layout, notes=notes)
+            self._layout, self._settings = _opened(self._layout.root)
             self._view.close()
             self._view = View(self._layout, self._settings)
             return made
@@ -489,6 +495,12 @@ class Memory:
             _LOG.warning("A compaction beside a write did not finish; it is tried again later.", exc_info=True)
         finally:
             view.close()
+
+
+def _opened(root: Path) -> tuple[Layout, Settings]:
+    """Where a store is, and its settings."""
+    settings = read_settings(Layout(root).settings)
+    return Layout(root, "" if settings.notes == "." else settings.notes), settings
 
 
 def _id(text: str) -> str:

@@ -23,6 +23,10 @@ class Settings:
     """The settings of one store; the field names are the keys of `grail.yaml`."""
 
     zone: str = field(default="UTC", metadata={"about": "IANA zone in which a time without an offset is read"})
+    notes: str = field(
+        default="memories",
+        metadata={"about": "folder of the observation files; `.` when they lie in the store's own folder"},
+    )
     default_category: str = field(
         default="inbox", metadata={"about": "where an observation goes that is added without a category"}
     )
@@ -125,7 +129,7 @@ def _wrong(key: str, value: Any) -> str:
     try:
         if key == "zone":
             ZoneInfo(value)
-        if key == "default_category":
+        if key == "default_category" or (key == "notes" and value != "."):
             clean_category(value)
     except (InputError, ValueError, OSError, KeyError) as error:
         return f"is not usable: {error}"

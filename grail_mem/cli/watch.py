@@ -44,7 +44,7 @@ def watch_command(
         if not as_json:
             output.note(f"Watching {memory.root}; Ctrl-C ends it.")
         try:
-            for _ in _moments(memory.root / "memories"):
+            for _ in _moments(memory.root / memory.settings.notes):
                 _tell(memory.sync(stamp=stamp), told, as_json=as_json)
         except KeyboardInterrupt:
             return

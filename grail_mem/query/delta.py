@@ -18,6 +18,7 @@ from grail_mem.model.problem import Problem
 from grail_mem.model.times import format_time, from_us
 from grail_mem.model.ulid import derived_id
 from grail_mem.store.files import FileState, read_file
+from grail_mem.store.layout import Layout
 from grail_mem.store.observation_file import Adopted, FileRow, instant_in, read_observation
 from grail_mem.store.scan import settled
 
@@ -88,7 +89,7 @@ DUPLICATE: Final = "duplicate_id"
 def look(
     delta: Delta,
     base: Base,
-    root: Path,
+    layout: Layout,
     paths: Collection[str],
     *,
     zone: str,
@@ -101,7 +102,7 @@ def look(
     Args:
         delta: Changed in place.
         base: The snapshot below it.
-        root: The store's root.
+        layout: Where the store is.
         paths: Files to look at, whether they exist or not.
         zone: IANA zone of times without an offset.
         adopted: By path, what the ledger says of files that carry no id.
@@ -117,17 +118,21 @@ def look(
     old = {path: _known(delta, before, path) for path in wanted}
     links: dict[str, bool] = {}
     for number, path in enumerate(wanted, start=1):
-        if _is_below_link(root, path.rpartition("/")[0], links):
+        if _is_below_link(layout.root, path.rpartition("/")[0], links):
             delta.problems[path] = (_unreadable(path, OSError(errno.ELOOP, "a folder on the way to it is a link")),)
         else:
-            _look_at(delta, before.get(path), root, path, zone, adopted.get(path))
+            _look_at(delta, before.get(path), layout, path, zone, adopted.get(path))
         if progress and number % 500 == 0:
             progress(number)
     _follow_moves(delta, wanted, old)
-    left = _follow_heard_moves(delta, root, wanted, old, adopted, zone)
-    left |= _settle_ids(delta, base, root, wanted, zone, owners)
+    left = _follow_heard_moves(delta, layout.root, wanted, old, adopted, zone)
+    left |= _settle_ids(delta, base, layout, wanted, zone, owners)
     delta.version += 1
     return _changes(delta, wanted, old, left)
+
+
+def _category(layout: Layout, path: str) -> str:
+    return layout.category_of(path.rpartition("/")[0])
 
 
 def _is_below_link(root: Path, folder: str, known: dict[str, bool]) -> bool:
@@ -146,10 +151,12 @@ def _known(delta: Delta, before: Mapping[str, BaseRow], path: str) -> BaseRow | 
     return row if row is not None and row.rid not in delta.dead else None
 
 
-def _look_at(delta: Delta, before: BaseRow | None, root: Path, path: str, zone: str, adopted: Adopted | None) -> None:
+def _look_at(
+    delta: Delta, before: BaseRow | None, layout: Layout, path: str, zone: str, adopted: Adopted | None
+) -> None:
     delta.problems.pop(path, None)
     try:
-        data, state = read_file(f"{root}/{path}")
+        data, state = read_file(f"{layout.root}/{path}")
     except (FileNotFoundError, NotADirectoryError):
         delta.states[path] = None
         _drop(delta, before, path)
@@ -161,7 +168,7 @@ def _look_at(delta: Delta, before: BaseRow | None, root: Path, path: str, zone: 
     if before is not None and not adopted and not before.has_id:
         adopted = adopted_as(before)
     try:
-        row = read_observation(data, path, state, zone=zone, adopted=adopted)
+        row = read_observation(data, path, _category(layout, path), state, zone=zone, adopted=adopted)
     except InputError as error:
         delta.problems[path] = (_unusable(path, error, data),)
         if data.strip(b"\0"):  # an empty file is a torn write, not what somebody wrote: what was known stays
@@ -290,7 +297,7 @@ def _renamed(row: FileRow, known: BaseRow | FileRow) -> FileRow:
 
 
 def _settle_ids(
-    delta: Delta, base: Base, root: Path, paths: Collection[str], zone: str, owners: Mapping[str, str]
+    delta: Delta, base: Base, layout: Layout, paths: Collection[str], zone: str, owners: Mapping[str, str]
 ) -> dict[str, str]:
     """Let each id belong to one file: the one the ledger named last, else the first by path; others get derived ids.
 
@@ -307,7 +314,7 @@ def _settle_ids(
     for id_, known in (base.by_id(ids) if ids else {}).items():
         if known.rid in delta.dead or known.path in delta.rows:
             continue
-        if os.path.lexists(root / known.path):
+        if os.path.lexists(layout.root / known.path):
             claims[id_].append(known.path)
             below[known.path] = known
         else:
@@ -320,14 +327,16 @@ def _settle_ids(
             owner = min(named or claimants)
             for path in claimants:
                 if path != owner:
-                    _yield_id(delta, below.get(path), root, path, zone, id_, owner)
+                    _yield_id(delta, below.get(path), layout, path, zone, id_, owner)
     return left
 
 
-def _yield_id(delta: Delta, below: BaseRow | None, root: Path, path: str, zone: str, id_: str, owner: str) -> None:
+def _yield_id(
+    delta: Delta, below: BaseRow | None, layout: Layout, path: str, zone: str, id_: str, owner: str
+) -> None:
     if below is not None:
-        data, state = read_file(root / path)
-        delta.rows[path] = read_observation(data, path, state, zone=zone)
+        data, state = read_file(layout.root / path)
+        delta.rows[path] = read_observation(data, path, _category(layout, path), state, zone=zone)
         delta.states[path] = settled(state)
         delta.dead.add(below.rid)
     row = delta.rows[path]

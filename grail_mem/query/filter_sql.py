@@ -72,7 +72,7 @@ def _plan(f: Filter, dictionary: Dictionary) -> Plan:
     conditions: list[str] = []
     values: list[Any] = []
     for text, bound in _bounds(f):
-        conditions.append(text)
+        conditions += [text]
         values += bound
     if f.category:
         conditions.append(_categories(f, dictionary))

@@ -20,7 +20,6 @@ from grail_mem.query.engine import connect, index_errors
 from grail_mem.query.filter_sql import Plan, Term, TermPlace, plan
 from grail_mem.query.index_file import DIMENSIONS, VERSION, quoted, term_digest
 from grail_mem.store.files import FileState
-from grail_mem.store.layout import MEMORIES
 
 if TYPE_CHECKING:  # a tenth of a second, spent when the first question is asked
     import duckdb
@@ -184,9 +183,8 @@ class SnapshotReader:
         sql = "SELECT f.id FROM x.prints p JOIN x.files f ON f.rid = p.rid WHERE p.fingerprint = ?"
         return [id_ for (id_,) in self._all(sql, [fingerprint])]
 
-    def files_in(self, folder: str) -> dict[str, FileState]:
-        """States of the files directly in a folder, by name."""
-        category = folder[len(MEMORIES) + 1 :]
+    def files_in(self, category: str) -> dict[str, FileState]:
+        """States of the files directly in a category's folder, by name."""
         if category not in self.categories:
             return {}
         sql = """SELECT f.path, f.size_bytes, f.mtime_ns, f.ctime_ns FROM x.obs o JOIN x.files f ON f.rid = o.rid

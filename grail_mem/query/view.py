@@ -85,6 +85,7 @@ class View:
         self._owners: dict[str, str] = {}
         self._adopted: dict[str, Adopted] = {}
         self._unsynced: dict[str, Change] = {}
+        self._told: dict[str, tuple[str, str]] = {}
         self._lost: set[str] = set()
         self._folders = dict(self.manifest.folders)
         self._scan_problems: tuple[Problem, ...] = ()
@@ -134,7 +135,9 @@ class View:
         if entry.action in ("hide", "restore"):
             self._bury(entry)
             return
-        self._touched |= {path for path in (entry.path, entry.was) if path}
+        self._touched |= {path for path in (entry.path, entry.was) if path and self.layout.holds(path)}
+        self._told[entry.was] = ("", "")
+        self._told[entry.path] = (entry.id, "" if entry.action == "vanish" else entry.digest)
         if (print_ := _print_in(entry)) is not None:
             self._recent_prints.setdefault(print_, set()).add(entry.id)
         if entry.was:
@@ -167,9 +170,27 @@ class View:
             self.look_at(touched)
             for path in touched:
                 self._unsynced.pop(path, None)
+            for change in self._untold(touched):
+                self._note(change)
             gone = {path for path in touched if self.delta.states.get(path, UNKNOWN_STATE) is None}
             if gone:
                 self._lost |= {id_ for id_, path in self._owners.items() if path in gone}
+
+    def _untold(self, paths: Collection[str]) -> list[Change]:
+        """What the files that the ledger names say otherwise than it told last: somebody else changed them since."""
+        told = {path: self._told.pop(path) for path in paths if path in self._told}
+        unread = [path for path in told if path not in self.delta.rows]
+        below = {path: row for path, row in self._base().by_path(unread).items() if row.rid not in self.delta.dead}
+        changes: list[Change] = []
+        for path, (id_, digest) in told.items():
+            row = self.delta.rows.get(path)
+            if row is None and path in below and below[path].sha256 != digest:
+                row = self._read(path)
+            if digest and self.delta.states.get(path, UNKNOWN_STATE) is None:
+                changes.append(Change("vanish", id_, path))
+            elif digest and row is not None and row.observation.sha256 != digest:
+                changes.append(Change("edit", row.observation.id, path, row=row))
+        return changes
 
     def refresh(self) -> None:
         """Bring the view up to date: the ledger, the files it names, and from time to time the folders."""
@@ -196,7 +217,7 @@ class View:
         """Look at files and let what they say count; returns what differs from what was known."""
         wanted = set(paths)
         changes = look(
-            self.delta, self._base(), self.layout.root, wanted, zone=self.settings.zone, adopted=self._adopted,
+            self.delta, self._base(), self.layout, wanted, zone=self.settings.zone, adopted=self._adopted,
             owners=self._owners, progress=progress,
         )  # fmt: skip
         for path in wanted | {change.path for change in changes} | {change.was for change in changes if change.was}:
@@ -212,9 +233,9 @@ class View:
         """
         self.absorb()
         if whole:
-            found = scan_all(self.layout.root, self._folders, self._known_files, progress=progress)
+            found = scan_all(self.layout, self._folders, self._known_files, progress=progress)
         else:
-            found = scan_folders(self.layout.root, self._folders, self._known_files)
+            found = scan_folders(self.layout, self._folders, self._known_files)
         self._looked_at = time.monotonic()
         differing = [*found.changed, *found.gone]
         if differing:
@@ -228,6 +249,11 @@ class View:
 
     def _note(self, change: Change) -> None:
         """Keep a change until the ledger has heard of it; a later change of the same file takes its place."""
+        if change.kind == "adopt":
+            was = next((c.path for c in self._unsynced.values() if c.kind == "vanish" and c.id == change.id), "")
+            if was:
+                del self._unsynced[was]
+                change = Change("relocate", change.id, change.path, was=was, row=change.row)
         earlier = self._unsynced.pop(change.was, None) if change.was else self._unsynced.get(change.path)
         if earlier is not None and earlier.kind == "adopt":
             if change.kind == "vanish":
@@ -243,7 +269,7 @@ class View:
 
     def _reader_files(self, folder: str) -> dict[str, FileState]:
         reader = self.reader
-        return reader.files_in(folder) if reader else {}
+        return reader.files_in(self.layout.category_of(folder)) if reader else {}
 
     # -- what is there -----------------------------------------------------------------------------------------------
 
@@ -430,7 +456,8 @@ class View:
         before = self._base().by_path([path])[path]
         adopted = None if before.has_id else self._adopted.get(path) or adopted_as(before)
         data, state = read_file(self.layout.root / path)
-        return read_observation(data, path, state, zone=self.settings.zone, adopted=adopted)
+        category = self.layout.category_of(path.rpartition("/")[0])
+        return read_observation(data, path, category, state, zone=self.settings.zone, adopted=adopted)
 
     def find_same(self, made: Observation, print_: int) -> Observation | None:
         """An observation that says the same and is not hidden; None when there is none.

@@ -20,7 +20,7 @@ OUTPUT: Final = "output"
 
 
 _PLACES: Final = {
-    "memories": MEMORIES, "settings": SETTINGS_FILE, "ledger": LEDGER, "local": LOCAL, "staging": f"{LOCAL}/staging",
+    "settings": SETTINGS_FILE, "ledger": LEDGER, "local": LOCAL, "staging": f"{LOCAL}/staging",
     "output": OUTPUT, "snapshots": f"{OUTPUT}/snapshots",
 }  # fmt: skip
 _UNSTORABLE: Final = re.compile("[\0\ud800-\udfff]")
@@ -32,6 +32,7 @@ class Layout:
 
     Attributes:
         root: Absolute path of the store.
+        notes: Folder of the observation files, relative to the root; empty when they lie in the root itself.
         memories: Truth: the observation files.
         settings: The settings file, optional.
         ledger: Truth: one append-only chain per clone of the store.
@@ -42,6 +43,7 @@ class Layout:
     """
 
     root: Path
+    notes: str = MEMORIES
     memories: Path = field(init=False, repr=False)
     settings: Path = field(init=False, repr=False)
     ledger: Path = field(init=False, repr=False)
@@ -53,29 +55,36 @@ class Layout:
     def __post_init__(self) -> None:
         for name, place in _PLACES.items():  # joined once: a write asks for a dozen of them
             object.__setattr__(self, name, self.root / place)
+        object.__setattr__(self, "memories", self.root / self.notes)
 
     def is_store(self) -> bool:
         """Whether this folder holds a store."""
         return self.ledger.is_dir() or self.settings.is_file() or self.memories.is_dir()
 
+    def folder_of(self, category: str) -> str:
+        """The folder of a category, relative to the root."""
+        return inside(self.notes, category) if category else self.notes
 
-def category_of(path: str) -> str:
-    """The category of an observation file from its path relative to the root."""
-    return path[len(MEMORIES) + 1 :].rpartition("/")[0]
+    def category_of(self, folder: str) -> str:
+        """The category that a folder is, from its path relative to the root."""
+        return folder[len(self.notes) :].lstrip("/") if self.notes else folder
+
+    def holds(self, path: str) -> bool:
+        """Whether a path relative to the root is that of an observation file of this store."""
+        below = path.startswith(f"{self.notes}/") if self.notes else not path.startswith(f"{OUTPUT}/")
+        return below and is_observation_path(path)
 
 
 def is_observation_path(path: str) -> bool:
-    """Whether a path relative to the root is one that a scan would find: what others wrote may name any path at all."""
-    top, _, below = path.partition("/")
-    *folders, name = below.split("/")
+    """Whether a path relative to the root is one that a scan might find: what others wrote may name any path at all."""
+    *folders, name = path.split("/")
     return (
-        top == MEMORIES
-        and is_observation_file(name)
+        is_observation_file(name)
         and not any(not folder or is_ignored_dir(folder) for folder in folders)
         and not _UNSTORABLE.search(path)
     )
 
 
-def folder_of(category: str) -> str:
-    """The folder of a category, relative to the root."""
-    return f"{MEMORIES}/{category}" if category else MEMORIES
+def inside(folder: str, name: str) -> str:
+    """The path of a name in a folder, relative to the root; the root itself is the empty folder."""
+    return f"{folder}/{name}" if folder else name

@@ -32,7 +32,6 @@ from grail_mem.model.ulid import derived_id, id_time, is_id
 from grail_mem.store.filename import date_in_name
 from grail_mem.store.files import FileState
 from grail_mem.store.frontmatter import parse
-from grail_mem.store.layout import category_of
 
 OBSERVED_KEYS: Final = ("observed_at", "date", "created", "created_at")
 _KNOWN: Final = frozenset(
@@ -79,13 +78,14 @@ class FileRow:
 
 
 def read_observation(
-    data: bytes, path: str, state: FileState, *, zone: str = "UTC", adopted: Adopted | None = None
+    data: bytes, path: str, category: str, state: FileState, *, zone: str = "UTC", adopted: Adopted | None = None
 ) -> FileRow:
     """The observation in a file's bytes.
 
     Args:
         data: The bytes.
-        path: Path relative to the root; its folder is the category.
+        path: Path relative to the root.
+        category: What its folder says.
         state: The file's state while it was read.
         zone: IANA zone of times without an offset.
         adopted: What the ledger says of this path, used where the file itself says nothing.
@@ -111,7 +111,7 @@ def read_observation(
         id=id_,
         title=reader.title(document.content),
         content=document.content,
-        category=reader.category(),
+        category=reader.category(category),
         path=path,
         observed_at=observed or recorded,
         recorded_at=recorded,
@@ -192,8 +192,7 @@ class _Reader:
                 return (heading[1] if heading else line.strip())[:200] or _name(self.path)
         return _name(self.path)[:-3]
 
-    def category(self) -> str:
-        category = category_of(self.path)
+    def category(self, category: str) -> str:
         stated = self.values.get("category")
         if (
             stated != category

@@ -20,7 +20,7 @@ from zlib import crc32
 from grail_mem.model.problem import Problem
 from grail_mem.store.filename import is_ignored_dir, is_observation_file
 from grail_mem.store.files import UNKNOWN_STATE, FileState, state_of
-from grail_mem.store.layout import MEMORIES
+from grail_mem.store.layout import OUTPUT, Layout, inside
 
 _PLAIN_NAME: Final = re.compile(r"[A-Za-z0-9_-]+\.md")
 """Names that need no closer look: how our own files are called, and most others."""
@@ -77,37 +77,37 @@ def _fresh(stamp_ns: int, now_ns: int) -> bool:
 
 
 def scan_all(
-    root: Path, known: Mapping[str, FolderState], files: KnownFiles, *, progress: Callable[[int], None] | None = None
+    layout: Layout, known: Mapping[str, FolderState], files: KnownFiles, *, progress: Callable[[int], None] | None = None
 ) -> Found:
     """Look at every observation file's state.
 
     Args:
-        root: The store's root.
+        layout: Where the store is.
         known: Folders (relative to the root) as they were.
         files: Gives the known states of the files in one folder, by name; asked only for folders that differ.
         progress: Called with the number of files seen so far, once a folder.
     """
     found = Found()
-    waiting = [MEMORIES]
+    waiting = [layout.notes]
     while waiting:
         folder = waiting.pop()
-        waiting += _look(root, folder, known, files, found)
+        waiting += _look(layout, folder, known, files, found)
         if progress:
             progress(found.n_files)
     _note_missing(known, found, set(found.folders), files)
     return found
 
 
-def scan_folders(root: Path, known: Mapping[str, FolderState], files: KnownFiles) -> Found:
+def scan_folders(layout: Layout, known: Mapping[str, FolderState], files: KnownFiles) -> Found:
     """Look only into folders whose own time moved: finds files added, removed and renamed, not edits in place."""
     found = Found()
-    waiting = [folder for folder in sorted(known) if _moved(root, folder, known[folder], found)]
-    if MEMORIES not in known:
-        waiting.append(MEMORIES)
+    waiting = [folder for folder in sorted(known) if _moved(layout.root, folder, known[folder], found)]
+    if layout.notes not in known:
+        waiting.append(layout.notes)
     while waiting:
         folder = waiting.pop()
         if folder not in found.folders:
-            waiting += [sub for sub in _look(root, folder, known, files, found) if sub not in known]
+            waiting += [sub for sub in _look(layout, folder, known, files, found) if sub not in known]
     _note_missing(known, found, set(known) - set(found.missing_folders), files)
     return found
 
@@ -122,20 +122,20 @@ def _moved(root: Path, folder: str, known: FolderState, found: Found) -> bool:
     return False
 
 
-def _look(root: Path, folder: str, known: Mapping[str, FolderState], files: KnownFiles, found: Found) -> list[str]:
+def _look(layout: Layout, folder: str, known: Mapping[str, FolderState], files: KnownFiles, found: Found) -> list[str]:
     """Compare one folder with what was known of it; returns its subfolders."""
     try:
-        status = os.stat(root / folder, follow_symlinks=False)
+        status = os.stat(layout.root / folder, follow_symlinks=False)
         if not stat.S_ISDIR(status.st_mode):
             raise NotADirectoryError(20, "it is a link or a file")
-        there, subfolders, odd = _list(root, folder)
+        there, subfolders, odd = _list(layout.root, folder)
     except FileNotFoundError:
         return []
     except OSError as error:
         found.problems.append(_unreadable(folder, error))
         if folder in known:
             found.folders[folder] = known[folder]
-        return [name for name in known if name.startswith(f"{folder}/") and name.count("/") == folder.count("/") + 1]
+        return [name for name in known if name and name.rpartition("/")[0] == folder and name != folder]
     now_ns = time.time_ns()
     mtime_ns = -1 if _fresh(status.st_mtime_ns, now_ns) else status.st_mtime_ns
     now = FolderState(mtime_ns, _digest(there), len(there))
@@ -147,8 +147,8 @@ def _look(root: Path, folder: str, known: Mapping[str, FolderState], files: Know
         expected = files(folder) if before is not None else {}
         for name, entry in there.items():
             if expected.get(name) != (state := state_of(entry)):
-                found.changed[f"{folder}/{name}"] = state
-        found.gone += [f"{folder}/{name}" for name in expected if name not in there]
+                found.changed[inside(folder, name)] = state
+        found.gone += [inside(folder, name) for name in expected if name not in there]
     return subfolders
 
 
@@ -165,12 +165,13 @@ def _list(root: Path, folder: str) -> tuple[dict[str, os.stat_result], list[str]
             if is_ignored_dir(name):
                 continue
             if not name.isascii() and not _is_unicode(name):
-                odd.append(_odd("bad_name", "the name is not valid UTF-8", f"{folder}/{name!a}", "rename it"))
+                odd.append(_odd("bad_name", "the name is not valid UTF-8", inside(folder, ascii(name)), "rename it"))
             elif entry.is_symlink():
                 if is_observation_file(name) or entry.is_dir():
-                    odd.append(_odd("link", "links are not followed", f"{folder}/{name}", "put the file itself here"))
+                    odd.append(_odd("link", "links are not followed", inside(folder, name), "put the file itself here"))
             elif entry.is_dir(follow_symlinks=False):
-                subfolders.append(f"{folder}/{name}")
+                if folder or name != OUTPUT:
+                    subfolders.append(inside(folder, name))
             elif is_observation_file(name):
                 files[name] = entry.stat(follow_symlinks=False)
     return files, subfolders, odd
@@ -210,7 +211,7 @@ def _note_missing(known: Mapping[str, FolderState], found: Found, there: set[str
         if folder not in there:
             if folder not in found.missing_folders:
                 found.missing_folders.append(folder)
-            found.gone += [f"{folder}/{name}" for name in files(folder)]
+            found.gone += [inside(folder, name) for name in files(folder)]
 
 
 def _unreadable(folder: str, error: OSError) -> Problem:

@@ -20,7 +20,7 @@ from grail_mem.query.view import View
 from grail_mem.store.filename import file_name
 from grail_mem.store.files import open_folder, translated
 from grail_mem.store.frontmatter import render
-from grail_mem.store.layout import Layout, folder_of
+from grail_mem.store.layout import Layout, inside
 from grail_mem.store.ledger import Entry
 from grail_mem.store.observation_file import fields_of
 from grail_mem.write.staged import Placing, discard, make_durable, place, stage, staging, writing
@@ -53,7 +53,6 @@ class _Ready:
     """A checked observation with its bytes and its place; only the tail of the name may still change."""
 
     observation: Observation
-    folder: str
     data: bytes
     slug: str
     warnings: tuple[str, ...]
@@ -75,10 +74,8 @@ def add(view: View, drafts: Sequence[Draft], *, actor: str) -> list[Written]:
     if not checked:
         return []
     with staging(view.layout) as staging_fd, translated("store the observation"):
-        folders = {
-            folder: _make_folder(view.layout, folder) for folder in {folder_of(o.category) for o, _, _ in checked}
-        }
-        ready = [_prepare(*item, folders[folder_of(item[0].category)]) for item in checked]
+        spelled = {category: _make_folder(view.layout, category) for category in {o.category for o, _, _ in checked}}
+        ready = [_prepare(*item, spelled[item[0].category]) for item in checked]
         staged = stage(staging_fd, [item.data for item in ready], sync=view.settings.durability == "full")
         try:
             with writing(view.layout):
@@ -93,9 +90,10 @@ def add(view: View, drafts: Sequence[Draft], *, actor: str) -> list[Written]:
     return results
 
 
-def _make_folder(layout: Layout, folder: str) -> str:
-    with open_folder(layout.root, folder, create=True) as (_, spelled):
-        return spelled
+def _make_folder(layout: Layout, category: str) -> str:
+    """Make the folder of a category; returns the category as it is spelled on disk."""
+    with open_folder(layout.root, layout.folder_of(category), create=True) as (_, spelled):
+        return layout.category_of(spelled)
 
 
 def _decide(
@@ -135,11 +133,12 @@ HIDDEN_BEFORE: Final = "an observation that says the same is hidden; this one wa
 def _free_path(layout: Layout, item: _Ready, taken: Collection[str]) -> str:
     """A path that no file has; the tail of the id in it grows until that is so."""
     made = item.observation
+    folder = layout.folder_of(made.category)
     for tail in range(6, 27):
-        path = f"{item.folder}/{file_name(made.observed_at, item.slug or made.title, made.id, tail)}"
+        path = inside(folder, file_name(made.observed_at, item.slug or made.title, made.id, tail))
         if path not in taken and not os.path.lexists(f"{layout.root}/{path}"):
             return path
-    raise ConflictError(f"Every file name for '{made.title}' is taken in {item.folder}.", hint="Repeat the call.")
+    raise ConflictError(f"Every file name for '{made.title}' is taken in {folder}.", hint="Repeat the call.")
 
 
 def _check(view: View, drafts: Sequence[Draft]) -> list[tuple[Observation, str, tuple[str, ...]]]:
@@ -166,9 +165,8 @@ def _slug(draft: Draft) -> str:
     return clean_text(draft.slug)[0]
 
 
-def _prepare(made: Observation, slug: str, warnings: tuple[str, ...], folder: str) -> _Ready:
-    if folder != folder_of(made.category):
-        spelled = folder.partition("/")[2]
+def _prepare(made: Observation, slug: str, warnings: tuple[str, ...], spelled: str) -> _Ready:
+    if spelled != made.category:
         warnings += (f"category '{made.category}' is spelled '{spelled}' in this store; that one was used.",)
         made = replace(made, category=spelled)
-    return _Ready(made, folder, render(fields_of(made), made.content), slug, warnings)
+    return _Ready(made, render(fields_of(made), made.content), slug, warnings)

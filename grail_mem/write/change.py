@@ -21,7 +21,6 @@ from grail_mem.model.times import format_time
 from grail_mem.query.view import View
 from grail_mem.store.files import open_folder, read_file, translated
 from grail_mem.store.frontmatter_edit import edit
-from grail_mem.store.layout import folder_of
 from grail_mem.store.ledger import Entry
 from grail_mem.store.observation_file import FileRow, fields_of
 from grail_mem.write.staged import Placing, confirmed, discard, make_durable, place, stage, staging, writing
@@ -92,7 +91,7 @@ def move(view: View, id_: str, category: str, *, actor: str, reason: str) -> Cha
         row = _current(view, id_)
         old = row.observation.path
         folder, _, name = old.rpartition("/")
-        with open_folder(view.layout.root, folder_of(category), create=True) as (target, spelled):
+        with open_folder(view.layout.root, view.layout.folder_of(category), create=True) as (target, spelled):
             path = f"{spelled}/{name}"
             if path == old:
                 return Changed(id_, old, changed=False)
@@ -104,7 +103,7 @@ def move(view: View, id_: str, category: str, *, actor: str, reason: str) -> Cha
                         f"{name} cannot go to {spelled}: {there} is there already.", hint="Rename one of the two files."
                     )
                 data, _ = read_file(name, dir_fd=source)
-                new = edit(data, {"category": spelled.partition("/")[2]}) if row.has_id else data
+                new = edit(data, {"category": view.layout.category_of(spelled)}) if row.has_id else data
                 entry = _entry("move", row.observation, row, path, new, actor, reason, was=old)
                 staged = stage(staging_fd, [new], sync=view.settings.durability == "full")
                 placing = Placing(staged[0], path, entry)

@@ -25,7 +25,7 @@ from grail_mem.settings import Settings
 from grail_mem.store import snapshot
 from grail_mem.store.files import UNKNOWN_STATE, FileState
 from grail_mem.store.frontmatter import render
-from grail_mem.store.layout import Layout, folder_of
+from grail_mem.store.layout import Layout
 from grail_mem.store.observation_file import FileRow, fields_of
 from grail_mem.store.scan import FolderState
 from grail_mem.store.schema import arrow_schema, observations_table
@@ -101,7 +101,7 @@ def write_files(root: Path, table: pa.Table, *, batch: int = 10_000) -> None:
     """Write every row as a real observation file, not synced, and age the files so that their states count at once."""
     layout = Layout(root)
     for category in table["category"].unique().to_pylist():
-        (root / folder_of(category)).mkdir(parents=True, exist_ok=True)
+        (layout.memories / category).mkdir(parents=True, exist_ok=True)
     layout.ledger.mkdir(parents=True, exist_ok=True)
     for start in range(0, table.num_rows, batch):
         for o in observations(table, start, min(start + batch, table.num_rows)):
@@ -114,7 +114,7 @@ def write_snapshot(root: Path, table: pa.Table) -> None:
     layout.ledger.mkdir(parents=True, exist_ok=True)
     layout.local.mkdir(parents=True, exist_ok=True)
     for category in table["category"].unique().to_pylist():
-        (root / folder_of(category)).mkdir(parents=True, exist_ok=True)
+        (layout.memories / category).mkdir(parents=True, exist_ok=True)
     folder = snapshot.draft_folder(layout)
     snapshot.write_rows(folder, table)
     build_index(table, folder / snapshot.INDEX, folder / snapshot.PAYLOADS)

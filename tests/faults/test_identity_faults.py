@@ -196,7 +196,8 @@ assert threading.active_count() == 1
 heavy = sorted({"duckdb", "pyarrow", "pandas", "numpy", "networkx", "dotenv"} & set(sys.modules))
 assert not heavy, heavy
 import logging
-assert not logging.getLogger().handlers and not logging.getLogger("grail_mem").handlers
+assert not logging.getLogger().handlers
+assert all(isinstance(h, logging.NullHandler) for h in logging.getLogger("grail_mem").handlers)
 with Memory("store") as memory:
     print(memory.add_observation(content="c").path.split("/")[1], memory.settings.actor)
 """
