@@ -7,9 +7,8 @@ who asked for it.
 from __future__ import annotations
 
 import gc
-import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -104,7 +103,8 @@ def rebuild(layout: Layout, settings: Settings, *, progress: Callable[[int], Non
             view.close()
         for name in snapshot.names(layout):
             if name != done.snapshot:
-                shutil.rmtree(layout.snapshots / name, ignore_errors=True)
+                with suppress(OSError):  # it is removed by a later compaction
+                    snapshot.remove(layout, name)
         return done
 
 

@@ -331,9 +331,7 @@ def _settle_ids(
     return left
 
 
-def _yield_id(
-    delta: Delta, below: BaseRow | None, layout: Layout, path: str, zone: str, id_: str, owner: str
-) -> None:
+def _yield_id(delta: Delta, below: BaseRow | None, layout: Layout, path: str, zone: str, id_: str, owner: str) -> None:
     if below is not None:
         data, state = read_file(layout.root / path)
         delta.rows[path] = read_observation(data, path, _category(layout, path), state, zone=zone)

@@ -178,10 +178,11 @@ class SnapshotReader:
         """Rows by path, dead ones included."""
         return {row.path: row for row in self._file_rows("paths", paths) if row.path in paths}
 
-    def by_fingerprint(self, fingerprint: int) -> list[str]:
-        """Ids of rows, dead ones included, that say the same, or with a chance of one in 2^64 something else."""
-        sql = "SELECT f.id FROM x.prints p JOIN x.files f ON f.rid = p.rid WHERE p.fingerprint = ?"
-        return [id_ for (id_,) in self._all(sql, [fingerprint])]
+    def by_fingerprint(self, prints: Collection[int]) -> list[tuple[int, str]]:
+        """Fingerprint and id of rows, dead ones included, that say the same, or once in 2^64 something else."""
+        sql = """SELECT p.fingerprint, f.id FROM x.prints p JOIN x.files f ON f.rid = p.rid
+                 WHERE p.fingerprint IN (SELECT unnest(?::UBIGINT[]))"""
+        return [(print_, id_) for print_, id_ in self._all(sql, [list(prints)])]
 
     def files_in(self, category: str) -> dict[str, FileState]:
         """States of the files directly in a category's folder, by name."""

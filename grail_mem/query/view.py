@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from hashlib import sha256
+from itertools import islice
 from typing import Final, NamedTuple
 
-from grail_mem.errors import IndexUnusableError, NotFoundError, StoreError
+from grail_mem.errors import IndexUnusableError, InputError, NotFoundError, StoreError
 from grail_mem.model.filter import Filter, Page
 from grail_mem.model.observation import Observation, fingerprint
 from grail_mem.model.problem import Problem
@@ -31,6 +34,8 @@ from grail_mem.store.schema import observation_of, state_in
 from grail_mem.store.snapshot import INDEX, PAYLOADS, Fingerprints, Manifest, newest, require_whole
 
 _NO_SNAPSHOT: Final = Manifest("")
+_BY_TIME: Final = ("newest", "oldest")  # the orders in which the delta's rows lie already
+_OWN_ID: Final = frozenset({DUPLICATE, "bad_id"})
 _TRIES: Final = 3  # files that change as fast as they are read must not keep an answer waiting
 
 
@@ -43,6 +48,13 @@ class Row(NamedTuple):
     observation: Observation
 
 
+class Said(NamedTuple):
+    """Who says the same already: the observation by fingerprint, and the fingerprints of which a hidden one has."""
+
+    same: dict[int, Observation]
+    hidden: frozenset[int]
+
+
 class _NoBase:
     """The snapshot of a store that has none."""
 
@@ -53,6 +65,9 @@ class _NoBase:
 
     def by_id(self, _ids: Collection[str]) -> dict[str, BaseRow]:
         return {}
+
+    def by_fingerprint(self, _prints: Collection[int]) -> list[tuple[int, str]]:
+        return []
 
 
 class View:
@@ -370,19 +385,26 @@ class View:
             observation = observation_of(found.payload)
             rows.append(Row(found.value, found.us, observation.id, observation))
             states[observation.path] = state_in(found.payload)
-        delta = [
-            Row(_value(page.order, row.observation, us), us, id_, row.observation)
-            for us, id_, row, keys in self._delta_rows()
-            if matches(row.observation, keys, f)
-        ]
-        if page.after is not None:
-            delta = [row for row in delta if _comes_after(row, page)]
+        delta = list(islice(self._matching(f, page), limit if page.order in _BY_TIME else None))
         if delta:
             rows = _in_order([*rows, *delta], page)[:limit]
             states |= {row.observation.path: UNKNOWN_STATE for row in delta}
         else:
             rows = rows[:limit]
         return rows, self._stale(rows, states)
+
+    def _matching(self, f: Filter, page: Page) -> Iterator[Row]:
+        """The delta's rows that match and come after the page's place, newest first, or oldest first when so asked."""
+        rows = self._delta_rows()
+        if f.since_us is not None:
+            rows = rows[: bisect_right(rows, -f.since_us, key=_age)]
+        if f.before_us is not None:
+            rows = rows[bisect_right(rows, -f.before_us, key=_age) :]
+        for us, id_, row, keys in reversed(rows) if page.order == "oldest" else rows:
+            if matches(row.observation, keys, f):
+                found = Row(_value(page.order, row.observation, us), us, id_, row.observation)
+                if _comes_after(found, page):
+                    yield found
 
     def _stale(self, rows: Iterable[Row], states: dict[str, FileState]) -> list[str]:
         """Paths of rows whose file is not as it was read."""
@@ -446,11 +468,13 @@ class View:
         return self.delta.rows.get(path) or self._read(path)
 
     def _path_of(self, id_: str) -> str | None:
-        for path, row in self.delta.rows.items():
-            if row.observation.id == id_:
-                return path
-        known = self._base().by_id([id_]).get(id_)
-        return known.path if known is not None and known.rid not in self.delta.dead else None
+        return self._paths_of({id_}).get(id_)
+
+    def _paths_of(self, ids: Collection[str]) -> dict[str, str]:
+        """Where the observations with these ids are; those that are gone are left out."""
+        below = self._base().by_id(ids)
+        paths = {id_: row.path for id_, row in below.items() if row.rid not in self.delta.dead}
+        return paths | {o.id: path for path, row in self.delta.rows.items() if (o := row.observation).id in ids}
 
     def _read(self, path: str) -> FileRow:
         before = self._base().by_path([path])[path]
@@ -459,30 +483,37 @@ class View:
         category = self.layout.category_of(path.rpartition("/")[0])
         return read_observation(data, path, category, state, zone=self.settings.zone, adopted=adopted)
 
-    def find_same(self, made: Observation, print_: int) -> Observation | None:
-        """An observation that says the same and is not hidden; None when there is none.
+    def who_says(self, said: Mapping[int, Observation]) -> Said:
+        """Who says the same as observations about to be written, by fingerprint.
 
-        Only a digest is compared as long as nothing has the same, so that a write need not open the snapshot.
+        Only digests are compared as long as nothing has the same, so that a write need not open the snapshot.
         """
-        for id_ in sorted(self._ids_saying(print_) - self.hidden):
-            try:
-                there = self.locate(id_).observation
-            except (NotFoundError, StoreError):  # gone, or not readable: then nobody can say that it is the same
-                continue
-            if fingerprint(there) == print_ and there.content == made.content and there.title == made.title:
-                return there
-        return None
+        ids = self._ids_saying(said)
+        if not ids:
+            return Said({}, frozenset())
+        self.absorb()
+        wanted = set().union(*ids.values())
+        for change in self.look_at(self._paths_of(wanted).values()):
+            self._note(change)
+        there: dict[str, Observation] = {}
+        for id_, path in self._paths_of(wanted - self.hidden).items():
+            with suppress(OSError, InputError):  # not readable: then nobody can say that it is the same
+                there[id_] = (self.delta.rows.get(path) or self._read(path)).observation
+        same: dict[int, Observation] = {}
+        for print_, made in said.items():
+            for o in (there[id_] for id_ in sorted(ids.get(print_, set()) & there.keys())):
+                if fingerprint(o) == print_ and (o.title, o.content) == (made.title, made.content):
+                    same.setdefault(print_, o)
+        return Said(same, frozenset(print_ for print_, found in ids.items() if not self.hidden.isdisjoint(found)))
 
-    def was_hidden(self, print_: int) -> bool:
-        """Whether an observation that says this is hidden."""
-        return not self.hidden.isdisjoint(self._ids_saying(print_))
-
-    def _ids_saying(self, print_: int) -> set[str]:
-        ids = set(self._recent_prints.get(print_, ()))
+    def _ids_saying(self, prints: Iterable[int]) -> dict[int, set[str]]:
+        """Ids of observations, hidden ones included, by fingerprint; only those that somebody has."""
+        ids = {print_: set(found) for print_ in prints if (found := self._recent_prints.get(print_))}
         if self._prints is None and self.manifest.name:
             self._prints = Fingerprints(self.layout.snapshots / self.manifest.name, self.manifest.n_rows)
-        if self._prints is not None and print_ in self._prints and (reader := self.reader) is not None:
-            ids |= set(reader.by_fingerprint(print_))
+        below = [print_ for print_ in prints if self._prints is not None and print_ in self._prints]
+        for print_, id_ in self._base().by_fingerprint(below) if below else ():
+            ids.setdefault(print_, set()).add(id_)
         return ids
 
     # -- for sync and check ------------------------------------------------------------------------------------------
@@ -497,13 +528,13 @@ class View:
             self._unsynced.pop(change.path, None)
 
     def rows_without_id(self) -> list[FileRow]:
-        """Rows whose file carries no id, by path; files whose id belongs to another are left out."""
+        """Rows whose file carries no id, by path; files with an id that cannot be used are left out."""
         loose = [row for row in self.delta.rows.values() if not row.has_id]
         reader = self.reader
         below = [r for r in (reader.without_id() if reader else ()) if r.rid not in self.delta.dead]
         rows = loose + [self._read(row.path) for row in below]
-        disputed = {p for p, found in self.delta.problems.items() if any(item.code == DUPLICATE for item in found)}
-        return sorted((r for r in rows if r.observation.path not in disputed), key=lambda r: r.observation.path)
+        kept = {p for p, found in self.delta.problems.items() if any(item.code in _OWN_ID for item in found)}
+        return sorted((r for r in rows if r.observation.path not in kept), key=lambda r: r.observation.path)
 
     def problems(self) -> tuple[Problem, ...]:
         """Everything known to be wrong with files and folders, by place."""
@@ -540,6 +571,10 @@ def _value(order: str, o: Observation, us: int) -> float:
     if order == "confidence":
         return o.confidence
     return to_us(o.recorded_at) if order == "recorded" else us
+
+
+def _age(item: tuple[int, str, FileRow, Keys]) -> int:
+    return -item[0]
 
 
 def _in_order(rows: list[Row], page: Page) -> list[Row]:

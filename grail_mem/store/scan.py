@@ -77,7 +77,11 @@ def _fresh(stamp_ns: int, now_ns: int) -> bool:
 
 
 def scan_all(
-    layout: Layout, known: Mapping[str, FolderState], files: KnownFiles, *, progress: Callable[[int], None] | None = None
+    layout: Layout,
+    known: Mapping[str, FolderState],
+    files: KnownFiles,
+    *,
+    progress: Callable[[int], None] | None = None,
 ) -> Found:
     """Look at every observation file's state.
 

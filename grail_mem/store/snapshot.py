@@ -39,6 +39,7 @@ PAYLOADS: Final = "payloads.json"
 FINGERPRINTS: Final = "fingerprints.u64"
 ROW_GROUP: Final = 10_000
 """Rows a Parquet row group; measured: three times faster to filter than the default, equal in size."""
+_REMOVED: Final = "removed"
 KEPT_S: Final = 600.0
 """How long a replaced snapshot stays, besides the one before the newest, for readers that are opening it."""
 
@@ -169,8 +170,9 @@ def publish(layout: Layout, folder: Path, manifest: Manifest) -> None:
 def draft_folder(layout: Layout) -> Path:
     """An empty folder to write a snapshot in; the compaction lock must be held, so what is there is a killed one's."""
     folder = layout.snapshots / "draft"
-    with suppress(FileNotFoundError):
-        shutil.rmtree(folder)
+    for left in (folder, layout.snapshots / _REMOVED):
+        with suppress(FileNotFoundError):
+            shutil.rmtree(left)
     folder.mkdir(parents=True, mode=FOLDER_MODE)
     return folder
 
@@ -184,7 +186,19 @@ def remove_old(layout: Layout) -> None:
     for name, successor in pairwise(there[:-1]):
         with suppress(OSError):
             if time.time() - (layout.snapshots / successor / MANIFEST).stat().st_mtime > KEPT_S:
-                shutil.rmtree(layout.snapshots / name)
+                remove(layout, name)
+
+
+def remove(layout: Layout, name: str) -> None:
+    """Remove a snapshot, which first loses its name: one that is removed by half is not a damaged one.
+
+    The compaction lock must be held.
+    """
+    gone = layout.snapshots / _REMOVED
+    with suppress(FileNotFoundError):  # what a killed process left
+        shutil.rmtree(gone)
+    os.rename(layout.snapshots / name, gone)
+    shutil.rmtree(gone)
 
 
 class Fingerprints:

@@ -23,7 +23,7 @@ from grail_mem.store.frontmatter import render
 from grail_mem.store.layout import Layout, inside
 from grail_mem.store.ledger import Entry
 from grail_mem.store.observation_file import fields_of
-from grail_mem.write.staged import Placing, discard, make_durable, place, stage, staging, writing
+from grail_mem.write.staged import Placing, confirm, discard, make_durable, place, stage, staging, writing
 from grail_mem.write.validate import Draft, make_observation
 
 
@@ -76,7 +76,8 @@ def add(view: View, drafts: Sequence[Draft], *, actor: str) -> list[Written]:
     with staging(view.layout) as staging_fd, translated("store the observation"):
         spelled = {category: _make_folder(view.layout, category) for category in {o.category for o, _, _ in checked}}
         ready = [_prepare(*item, spelled[item[0].category]) for item in checked]
-        staged = stage(staging_fd, [item.data for item in ready], sync=view.settings.durability == "full")
+        sync = view.settings.durability == "full" or len(ready) > 1  # a batch is promised before it is placed
+        staged = stage(staging_fd, [item.data for item in ready], sync=sync)
         try:
             with writing(view.layout):
                 view.catch_up()
@@ -87,6 +88,7 @@ def add(view: View, drafts: Sequence[Draft], *, actor: str) -> list[Written]:
             raise
         discard(staging_fd, unused)
         make_durable(view, placings, ledger_fd)
+        confirm(view, [result.path for result in results if not result.created])
     return results
 
 
@@ -105,10 +107,11 @@ def _decide(
     unused: list[str] = []
     here: dict[int, Written] = {}
     taken: set[str] = set()
-    for item, name in zip(ready, staged, strict=True):
+    prints = [fingerprint(item.observation) for item in ready]
+    said = view.who_says({print_: item.observation for print_, item in zip(prints, ready, strict=True)})
+    for item, print_, name in zip(ready, prints, staged, strict=True):
         made = item.observation
-        print_ = fingerprint(made)
-        same = here.get(print_) or view.find_same(made, print_)
+        same = here.get(print_) or said.same.get(print_)
         if same is not None:
             results.append(Written(same.id, same.path, created=False, warnings=(*item.warnings, ALREADY_THERE)))
             unused.append(name)
@@ -120,7 +123,7 @@ def _decide(
             at=format_time(datetime.now(UTC)), actor=actor,
         )  # fmt: skip
         placings.append(Placing(name, path, entry))
-        hidden = (HIDDEN_BEFORE,) if view.was_hidden(print_) else ()
+        hidden = (HIDDEN_BEFORE,) if print_ in said.hidden else ()
         here[print_] = Written(made.id, path, warnings=(*item.warnings, *hidden))
         results.append(here[print_])
     return results, placings, unused

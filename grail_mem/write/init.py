@@ -42,7 +42,11 @@ def make_store(layout: Layout, *, notes: str | None = None) -> list[str]:
     """
     notes = _chosen(layout, notes)
     place = Layout(layout.root, "" if notes == "." else notes)
-    texts = [SETTINGS, f"notes: {notes}\n" if notes != MEMORIES else "", NEVER_STAMP if _has_notes(place.memories) else ""]
+    texts = [
+        SETTINGS,
+        f"notes: {notes}\n" if notes != MEMORIES else "",
+        NEVER_STAMP if _has_notes(place.memories) else "",
+    ]
     files = {layout.settings: "".join(texts), layout.root / ".gitignore": GITIGNORE}
     made: list[str] = []
     with translated("make the store"):

@@ -22,6 +22,7 @@ from grail_mem.store.files import FOLDER_MODE, open_folder, sync_folder, transla
 from grail_mem.store.layout import Layout
 from grail_mem.store.ledger import Entry, Ledger, history
 from grail_mem.store.lock import exclusive
+from grail_mem.write.init import make_store
 
 COMMITTED: Final = ".commit"
 REPLACED: Final = ".old"
@@ -44,6 +45,8 @@ def staging(layout: Layout) -> Iterator[int]:
         try:
             descriptor = os.open(layout.staging, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         except FileNotFoundError:
+            if not layout.is_store():
+                make_store(layout, notes=layout.notes or ".")
             layout.staging.mkdir(parents=True, exist_ok=True, mode=FOLDER_MODE)
             for folder in (layout.local, layout.local.parent, layout.root):
                 sync_folder(folder)
@@ -166,6 +169,16 @@ def make_durable(view: View, placings: Sequence[Placing], ledger_fd: int | None)
     with confirmed(ledger_fd):
         for folder in sorted({path.rpartition("/")[0] for p in placings for path in (p.path, p.entry.was or p.path)}):
             sync_folder(view.layout.root / folder)
+
+
+def confirm(view: View, paths: Sequence[str]) -> None:
+    """Make files durable that somebody else wrote, whose own call may not have returned yet."""
+    if view.settings.durability == "fast":
+        return
+    for path in dict.fromkeys(paths):
+        with suppress(FileNotFoundError):
+            _sync_file(str(view.layout.root / path))
+            sync_folder((view.layout.root / path).parent)
 
 
 @contextmanager

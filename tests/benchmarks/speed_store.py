@@ -33,13 +33,13 @@ class Stores:
             self._tables = {n: store_maker.rows_table(n)}
         return self._tables[n]
 
-    def files(self, n: int) -> Path:
+    def files(self, n: int, name: str = "files") -> Path:
         """A store of n real files with a snapshot."""
-        return self._made(f"files-{n}", lambda root: self._write_files(root, n))
+        return self._made(f"{name}-{n}", lambda root: self._write_files(root, n))
 
-    def generated(self, n: int, name: str = "generated") -> Path:
+    def generated(self, n: int) -> Path:
         """A store with a snapshot of n rows and only those files that questions return."""
-        return self._made(f"{name}-{n}", lambda root: store_maker.write_snapshot(root, self.table(n)))
+        return self._made(f"generated-{n}", lambda root: store_maker.write_snapshot(root, self.table(n)))
 
     def fresh(self, name: str) -> Path:
         """An empty folder for a store."""

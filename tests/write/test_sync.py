@@ -161,3 +161,89 @@ def test_a_folder_of_notes_becomes_a_store_without_a_byte_being_changed(tmp_path
         memory.rebuild()
         assert {o.path: o.id for o in memory.recall().observations} == ids
         assert f"id: {ids['memories/Projects/Alpha.md']}" in (vault / "memories/Projects/Alpha.md").read_text()
+
+
+def test_notes_may_lie_in_the_folder_itself(tmp_path: Path) -> None:
+    """`init` in a vault whose notes are not under `memories/`: they stay where they are, and new ones go beside them."""
+    notes = {"Projects/Alpha.md": "see [[Beta]]\n", "Beta.md": "# Beta\n", ".obsidian/x.md": "no\n", "pic.png": "no\n"}
+    for name, text in notes.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    with Memory(tmp_path) as memory:
+        memory.init()
+        assert "notes: .\nstamp: never\n" in "".join(
+            line for line in (tmp_path / "grail.yaml").read_text().splitlines(keepends=True) if line[0] != "#"
+        )
+        memory.sync()
+        assert {o.path: o.category for o in memory.recall().observations} == {"Projects/Alpha.md": "Projects", "Beta.md": ""}
+        written = memory.add_observation(content="new", category="Projects/sub")
+        assert written.path.startswith("Projects/sub/")
+        memory.compact()
+        (tmp_path / "Beta.md").rename(tmp_path / "Projects/Beta.md")
+        assert memory.sync().moved == (("Beta.md", "Projects/Beta.md"),)
+        before = [o.id for o in memory.recall().observations]
+        memory.rebuild()
+        assert [o.id for o in memory.recall(category="projects").observations] == before
+        assert memory.check().ok
+    assert {name: (tmp_path / name).read_text() for name in notes if name != "Beta.md"} == {
+        name: text for name, text in notes.items() if name != "Beta.md"
+    }
+
+
+def test_a_readme_alone_is_no_folder_of_notes(tmp_path: Path) -> None:
+    """Most folders have one."""
+    (tmp_path / "README.md").write_text("# About\n")
+    with Memory(tmp_path) as memory:
+        memory.init()
+        assert memory.recall().abstention is not None
+    assert (tmp_path / "memories").is_dir()
+
+
+def test_an_id_of_somebody_else_is_never_overwritten(memory: Memory) -> None:
+    """It is named by check, and the observation goes by a derived one."""
+    path = write(memory, "a/zettel.md", "---\nid: zettel-1\n---\nbody\n")
+    memory.sync(stamp=True)
+    assert path.read_text() == "---\nid: zettel-1\n---\nbody\n"
+    assert [p.code for p in memory.check().problems] == ["bad_id"]
+    assert len(memory.recall().observations) == 1
+
+
+@pytest.mark.parametrize("compacted", [False, True])
+def test_a_change_made_before_the_write_was_looked_at_is_told(tmp_path: Path, compacted: bool) -> None:
+    """Edit, removal and rename of what was just added, by a process that starts afresh."""
+    with Memory(tmp_path) as memory:
+        ids = [memory.add_observation(title=t, content=t, category="a") for t in ("edit", "remove", "rename")]
+        if compacted:
+            memory.compact()
+    paths = [tmp_path / w.path for w in ids]
+    paths[0].write_text(paths[0].read_text() + "more\n")
+    paths[1].unlink()
+    paths[2].rename(tmp_path / "memories/a/renamed.md")
+    with Memory(tmp_path) as memory:
+        done = memory.sync()
+    assert (done.edited, done.vanished, done.adopted) == ((ids[0].path,), (ids[1].path,), ())
+    assert done.moved == ((ids[2].path, "memories/a/renamed.md"),)
+    with Memory(tmp_path) as memory:
+        assert not memory.sync().changed
+
+
+def test_a_first_write_makes_a_store_that_is_found_from_below(tmp_path: Path) -> None:
+    """With settings and what git should leave out."""
+    with Memory(tmp_path) as memory:
+        memory.add_observation(content="x")
+    assert (tmp_path / "grail.yaml").exists()
+    assert "/output/" in (tmp_path / ".gitignore").read_text()
+
+
+def test_many_repetitions_are_recognised_at_once(tmp_path: Path) -> None:
+    """A batch that is there already, before and after compaction, and one of it hidden."""
+    drafts = [{"content": f"note {i}", "category": f"c{i % 3}"} for i in range(60)]
+    with Memory(tmp_path) as memory:
+        first = memory.add_observations(drafts)
+        memory.compact()
+        memory.hide(first[7].id)
+        again = memory.add_observations(drafts)
+        assert [r.id == f.id for r, f in zip(again, first, strict=True)].count(False) == 1
+        assert [r.created for r in again].count(True) == 1
+        assert "hidden" in again[7].warnings[0]
+        assert len(memory.recall(limit=100).observations) == 60
