@@ -15,8 +15,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from grail_mem.errors import GrailError, InputError, NotFoundError, StoreError
-from grail_mem.model.filter import Texts, Time, make_filter, make_page
+from grail_mem.model.filter import Texts, Time, make_question
 from grail_mem.model.observation import Observation
+from grail_mem.model.problem import Gather
 from grail_mem.model.ulid import is_id
 from grail_mem.query import compaction, lists
 from grail_mem.query.compaction import Compacted
@@ -193,15 +194,12 @@ class Memory:
             InputError: One or more drafts cannot be used; `problems` lists every reason of every draft.
             StoreError: The disk did not take it; nothing was stored.
         """
-        made: list[Draft] = []
-        problems: list[str] = []
-        for number, values in enumerate(drafts, start=1):
-            try:
-                made.append(read_draft(values))
-            except InputError as error:
-                problems += [f"draft {number}: {text}" for text in error.problems]
-        if problems:
-            raise InputError("Nothing was stored. " + " ".join(problems), problems=problems)
+        gather = Gather()
+        made = [
+            gather.read(f"draft {number}", () if values is None else values, read_draft, None)
+            for number, values in enumerate(drafts, start=1)
+        ]
+        gather.stop("Nothing was stored.")
         return self._add(made, actor)
 
     def _add(self, drafts: Sequence[Draft], actor: str | None) -> list[Written]:
@@ -331,13 +329,13 @@ class Memory:
             )
         with self._lock:
             view = self._open()
-            f = make_filter(
+            f, page = make_question(
+                limit=limit, order=order, cursor=cursor,
                 now=datetime.now(UTC), zone=self._settings.zone, since=since, before=before, category=category, tags=tags,
                 tags_all=tags_all, entity_names=entity_names, entity_types=entity_types,
                 relationship_type=relationship_type, min_confidence=min_confidence, kind=kind, status=status,
                 source_kind=source_kind, text=text, as_of=as_of,
             )  # fmt: skip
-            page = make_page(limit=limit, order=order, cursor=cursor, digest=f.digest())
             return exact.recall(view, f, page)
 
     def get(self, id: str) -> Observation:  # noqa: A002  the word of the design
@@ -480,8 +478,9 @@ class Memory:
     def _compact_if_due(self) -> None:
         """Start a compaction beside the caller's work when so much changed that reading it costs more."""
         with self._lock:
-            due = compaction.is_due(self._view) and (self._compacting is None or not self._compacting.is_alive())
-            if not due:
+            self._view.catch_up()
+            under_way = self._compacting is not None and self._compacting.is_alive()
+            if under_way or not compaction.is_due(self._view):
                 return
             self._compacting = threading.Thread(target=self._compact_beside, name="grail-compaction")
             self._compacting.start()

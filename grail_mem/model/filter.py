@@ -236,6 +236,22 @@ def _needle(value: Any) -> str:
     return value
 
 
+def make_question(
+    *, limit: int | None, order: str | None, cursor: str | None, **conditions: Any
+) -> tuple[Filter, Page]:
+    """A filter and a page from what a caller sent; `conditions` are the arguments of `make_filter`.
+
+    Raises:
+        InputError: One or more values of either cannot be used; `problems` lists all.
+    """
+    gather = Gather()
+    f = gather.read("", conditions, lambda values: make_filter(**values), Filter())
+    wanted = None if gather.found else cursor  # which belongs to a filter that there is not
+    page = gather.read("", {}, lambda _: make_page(limit=limit, order=order, cursor=wanted, digest=f.digest()), Page())
+    gather.stop("The question cannot be asked.")
+    return f, page
+
+
 def make_page(*, limit: int | None, order: str | None, cursor: str | None, digest: str) -> Page:
     """A page from what a caller sent; `digest` is that of the filter the cursor must belong to.
 

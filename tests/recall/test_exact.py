@@ -113,8 +113,8 @@ def test_an_unknown_condition_is_an_error(memory: Memory) -> None:
 def test_all_wrong_values_are_told_at_once(memory: Memory) -> None:
     """Not just the first."""
     with pytest.raises(InputError) as caught:
-        memory.recall(since="soon", kind="fact", min_confidence=7)
-    assert len(caught.value.problems) == 3
+        memory.recall(since="soon", kind="fact", min_confidence=7, limit=0, order="best")
+    assert len(caught.value.problems) == 5
 
 
 def test_the_filter_holds_on_entities_and_relationships_too(memory: Memory) -> None:
