@@ -9,6 +9,7 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -461,7 +462,10 @@ class Memory:
         """
         with self._lock:
             self._open()
-            done = compaction.rebuild(self._layout, self._settings, progress=progress)
+            view = View(self._layout, self._settings, from_files=True)
+            with closing(view), compaction.collection_paused():
+                sync(view, actor=self._actor, stamp=False, progress=progress)
+                done = compaction.rebuild(view)
             self._view.close()
             self._view = View(self._layout, self._settings)
             return done

@@ -7,17 +7,15 @@ who asked for it.
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from grail_mem.query.index_file import build_index
 from grail_mem.query.view import View
-from grail_mem.settings import Settings
 from grail_mem.store import snapshot
 from grail_mem.store.files import translated
-from grail_mem.store.layout import Layout
 from grail_mem.store.lock import exclusive, exclusive_if_free
 from grail_mem.store.observation_file import FileRow
 from grail_mem.store.schema import observations_table
@@ -83,33 +81,26 @@ def compact_if_free(view: View) -> Compacted | None:
         return _write(view) if is_due(view) else None
 
 
-def rebuild(layout: Layout, settings: Settings, *, progress: Callable[[int], None] | None = None) -> Compacted:
-    """Throw away everything derived and make it anew from the files and the ledger.
+def rebuild(view: View) -> Compacted:
+    """Write a snapshot of a view that looked at no snapshot, and throw away every other.
 
-    What was derived stays in place until the new snapshot counts.
+    What was derived before stays in place until the new snapshot counts.
 
     Args:
-        layout: Where the store is.
-        settings: Its settings.
-        progress: Called with the number of files read so far.
+        view: A view made with `from_files`; brought up to date first.
     """
-    with translated("rebuild the snapshot"), exclusive(layout.local / LOCK):
-        view = View(layout, settings, from_files=True)
-        try:
-            with _collection_paused():
-                view.scan(whole=True, progress=progress)
-                done = _write(view)
-        finally:
-            view.close()
-        for name in snapshot.names(layout):
+    with translated("rebuild the snapshot"), exclusive(view.layout.local / LOCK), collection_paused():
+        view.absorb()
+        done = _write(view)
+        for name in snapshot.names(view.layout):
             if name != done.snapshot:
                 with suppress(OSError):  # it is removed by a later compaction
-                    snapshot.remove(layout, name)
+                    snapshot.remove(view.layout, name)
         return done
 
 
 @contextmanager
-def _collection_paused() -> Iterator[None]:
+def collection_paused() -> Iterator[None]:
     """Without the cyclic garbage collector, which would look at every row again and again and find nothing."""
     paused = gc.isenabled()
     gc.disable()

@@ -100,6 +100,7 @@ class View:
         self._owners: dict[str, str] = {}
         self._adopted: dict[str, Adopted] = {}
         self._unsynced: dict[str, Change] = {}
+        self._gone: dict[str, str] = {}
         self._told: dict[str, tuple[str, str]] = {}
         self._lost: set[str] = set()
         self._folders = dict(self.manifest.folders)
@@ -176,13 +177,13 @@ class View:
             (self.hidden.add if hides else self.hidden.discard)(entry.id)
             self.delta.version += 1
 
-    def absorb(self) -> None:
+    def absorb(self, *, progress: Callable[[int], None] | None = None) -> None:
         """Hear the ledger and look at the files it names."""
         self.catch_up()
         self._open_reader()
         if self._touched:
             touched, self._touched = self._touched, set()
-            self.look_at(touched)
+            self.look_at(touched, progress=progress)
             for path in touched:
                 self._unsynced.pop(path, None)
             for change in self._untold(touched):
@@ -246,7 +247,7 @@ class View:
         Returns:
             How many files were compared.
         """
-        self.absorb()
+        self.absorb(progress=progress)
         if whole:
             found = scan_all(self.layout, self._folders, self._known_files, progress=progress)
         else:
@@ -254,7 +255,7 @@ class View:
         self._looked_at = time.monotonic()
         differing = [*found.changed, *found.gone]
         if differing:
-            for change in self.look_at(differing):
+            for change in self.look_at(differing, progress=progress):
                 self._note(change)
                 if change.kind == "vanish":
                     self._lost.add(change.id)
@@ -265,8 +266,8 @@ class View:
     def _note(self, change: Change) -> None:
         """Keep a change until the ledger has heard of it; a later change of the same file takes its place."""
         if change.kind == "adopt":
-            was = next((c.path for c in self._unsynced.values() if c.kind == "vanish" and c.id == change.id), "")
-            if was:
+            was = self._gone.pop(change.id, "")
+            if was in self._unsynced and self._unsynced[was].kind == "vanish":
                 del self._unsynced[was]
                 change = Change("relocate", change.id, change.path, was=was, row=change.row)
         earlier = self._unsynced.pop(change.was, None) if change.was else self._unsynced.get(change.path)
@@ -275,6 +276,8 @@ class View:
                 self._unsynced.pop(change.path, None)
                 return
             change = Change("adopt", change.id, change.path, row=change.row)
+        if change.kind == "vanish":
+            self._gone[change.id] = change.path
         self._unsynced[change.path] = change
 
     def _known_files(self, folder: str) -> dict[str, FileState]:

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from grail_mem import Memory
+from grail_mem.store.layout import Layout
+from grail_mem.store.ledger import history
 
 
 @pytest.fixture
@@ -247,3 +249,18 @@ def test_many_repetitions_are_recognised_at_once(tmp_path: Path) -> None:
         assert [r.created for r in again].count(True) == 1
         assert "hidden" in again[7].warnings[0]
         assert len(memory.recall(limit=100).observations) == 60
+
+
+@pytest.mark.parametrize("stamped", [True, False])
+def test_a_rebuild_tells_the_ledger_what_it_found(memory: Memory, stamped: bool) -> None:
+    """Else nobody would ever hear of a rename that was taken into the snapshot."""
+    path = write(memory, "a/note.md", "Hello.\n")
+    memory.sync(stamp=stamped)
+    id_ = memory.recall().observations[0].id
+    path.rename(path.with_name("renamed.md"))
+    write(memory, "a/other.md", "Other.\n")
+    memory.rebuild()
+    actions = [entry.action for entry in history(Layout(memory.root))]
+    assert sorted(actions[-2:]) == ["adopt", "relocate"]
+    assert id_ in {o.id for o in memory.recall().observations}
+    assert not memory.sync(stamp=False).changed
