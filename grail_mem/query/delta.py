@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -155,6 +156,7 @@ def _look_at(
     delta: Delta, before: BaseRow | None, layout: Layout, path: str, zone: str, adopted: Adopted | None
 ) -> None:
     delta.problems.pop(path, None)
+    began_ns = time.time_ns()
     try:
         data, state = read_file(f"{layout.root}/{path}")
     except (FileNotFoundError, NotADirectoryError):
@@ -164,7 +166,7 @@ def _look_at(
     except OSError as error:
         delta.problems[path] = (_unreadable(path, error),)
         return
-    delta.states[path] = settled(state)
+    delta.states[path] = settled(state, began_ns)
     if before is not None and not adopted and not before.has_id:
         adopted = adopted_as(before)
     try:
@@ -333,9 +335,10 @@ def _settle_ids(
 
 def _yield_id(delta: Delta, below: BaseRow | None, layout: Layout, path: str, zone: str, id_: str, owner: str) -> None:
     if below is not None:
+        began_ns = time.time_ns()
         data, state = read_file(layout.root / path)
         delta.rows[path] = read_observation(data, path, _category(layout, path), state, zone=zone)
-        delta.states[path] = settled(state)
+        delta.states[path] = settled(state, began_ns)
         delta.dead.add(below.rid)
     row = delta.rows[path]
     o = row.observation

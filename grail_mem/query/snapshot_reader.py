@@ -60,6 +60,7 @@ class SnapshotReader:
         self._terms: dict[Term, TermPlace] = {(kind, key): TermPlace(n, 0, bit) for kind, key, n, bit in meta["hot"]}
         self._parts = [category_key(category).split("/") for category in self.categories]
         self.dead: frozenset[int] = frozenset()
+        self._first_live = 0
         self._dead_in_table = False
 
     def close(self) -> None:
@@ -70,6 +71,7 @@ class SnapshotReader:
     def set_dead(self, rids: Collection[int]) -> None:
         """Let these rows count no longer (and all others count)."""
         self.dead = frozenset(rids)
+        self._first_live = next(rid for rid in range(self.n_rows + 1) if rid not in self.dead)
         self._dead_in_table = False
 
     def _without_dead(self) -> str:
@@ -118,6 +120,8 @@ class SnapshotReader:
             before, through = self._rank(page.after.us, page.after.id)
             start = _start(order, page.after.value, before if page.order == "oldest" else through)
             conditions, values = (*made.conditions, order.after), (*made.values, *start)
+        elif self._first_live and page.order == "newest":
+            conditions, values = (*made.conditions, order.after), (*made.values, self._first_live)
         size = limit + (4 + limit * 2 * len(self.dead) // max(self.n_rows, 1) if self.dead else 0)
         found: list[tuple[Any, ...]] = []
         while True:  # dead rows are dropped here: to exclude them in SQL costs more when the newest rows are the dead

@@ -412,6 +412,7 @@ class View:
     def _stale(self, rows: Iterable[Row], states: dict[str, FileState]) -> list[str]:
         """Paths of rows whose file is not as it was read."""
         stale: list[str] = []
+        began_ns = time.time_ns()
         seen, root = self.delta.states, f"{self.layout.root}/"
         for row in rows:
             path = row.observation.path
@@ -425,7 +426,7 @@ class View:
             if now == expected:
                 continue
             if now is not None and expected == UNKNOWN_STATE and self._same_bytes(row.observation):
-                seen[path] = settled(now)
+                seen[path] = settled(now, began_ns)
             else:
                 stale.append(path)
         return stale

@@ -67,9 +67,15 @@ class Found:
 KnownFiles = Callable[[str], Mapping[str, FileState]]
 
 
-def settled(state: FileState, now_ns: int | None = None) -> FileState:
-    """The state, or the unknown state when the file changed so recently that a further change might not show."""
-    return UNKNOWN_STATE if _fresh(state.ctime_ns, time.time_ns() if now_ns is None else now_ns) else state
+def settled(state: FileState, began_ns: int) -> FileState:
+    """The state, or the unknown state when the file changed so shortly before that a further change might not show.
+
+    Args:
+        state: As it was while the file was read.
+        began_ns: The time before it was looked at. A later one would not do: a process that is held up after reading
+            would take a file for settled that changed again in the same tick of the clock.
+    """
+    return UNKNOWN_STATE if _fresh(state.ctime_ns, began_ns) else state
 
 
 def _fresh(stamp_ns: int, now_ns: int) -> bool:
@@ -128,6 +134,7 @@ def _moved(root: Path, folder: str, known: FolderState, found: Found) -> bool:
 
 def _look(layout: Layout, folder: str, known: Mapping[str, FolderState], files: KnownFiles, found: Found) -> list[str]:
     """Compare one folder with what was known of it; returns its subfolders."""
+    began_ns = time.time_ns()
     try:
         status = os.stat(layout.root / folder, follow_symlinks=False)
         if not stat.S_ISDIR(status.st_mode):
@@ -140,8 +147,7 @@ def _look(layout: Layout, folder: str, known: Mapping[str, FolderState], files: 
         if folder in known:
             found.folders[folder] = known[folder]
         return [name for name in known if name and name.rpartition("/")[0] == folder and name != folder]
-    now_ns = time.time_ns()
-    mtime_ns = -1 if _fresh(status.st_mtime_ns, now_ns) else status.st_mtime_ns
+    mtime_ns = -1 if _fresh(status.st_mtime_ns, began_ns) else status.st_mtime_ns
     now = FolderState(mtime_ns, _digest(there), len(there))
     found.folders[folder] = now
     found.n_files += len(there)

@@ -134,9 +134,6 @@ def run(
             if ended in beside:
                 beside.remove(ended)
         if now - begin > seconds:
-            for pid in running:
-                os.kill(pid, signal.SIGKILL)
-                os.waitpid(pid, 0)
             break
         if kill_every_s and now >= next_kill and running:
             victim, next_kill = random.choice(list(running)), now + kill_every_s
@@ -146,6 +143,9 @@ def run(
             writer = running.pop(victim)
             running[start(writer)] = writer
     took = time.monotonic() - begin
+    for pid in running:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
     until.touch()
     for pid in beside:
         os.waitpid(pid, 0)

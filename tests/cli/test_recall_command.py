@@ -91,7 +91,7 @@ def test_recall_reports_every_wrong_value_at_once(grail, demo):
     assert result.exit_code == 2
     assert result.stdout == ""
     assert result.stderr.startswith(
-        "error: The filter cannot be used.\n"
+        "error: The question cannot be asked.\n"
         "  - since: 'someday' is not a time.\n"
         "  - min_confidence must be a number from 0 to 1, not 'very'.\n"
         "  - kind must be one of semantic, episodic, procedural, prospective, summary, not 'odd'.\n"
