@@ -32,6 +32,8 @@ _ISO = re.compile(
     r"(?:[Tt ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]{1,9}))?)?"
     r"([Zz]|[+-](?:[01][0-9]|2[0-3])(?::?[0-5][0-9])?)?)?"
 )
+_OWN_FORM = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.(?:[0-9]{3}){1,2})?Z")
+"""As `format_time` writes most times; Python's own reader takes a twentieth of the time of ours, which takes more forms."""
 # re.ASCII also keeps IGNORECASE from taking the Kelvin sign for k and the long s for s.
 _AGE = re.compile(r"(?:([0-9]{1,9})\s*|(an?)\s+)([a-z]+)(\s+ago)?", re.ASCII | re.IGNORECASE)
 _UNITS = {
@@ -77,6 +79,9 @@ def parse_time(text: str | datetime | date, *, zone: str = "UTC") -> datetime:
         >>> parse_time("2026-06-02", zone="America/New_York").isoformat()
         '2026-06-02T04:00:00+00:00'
     """
+    if isinstance(text, str) and _OWN_FORM.fullmatch(text):
+        with suppress(ValueError):  # what is no date is refused below, in words
+            return datetime.fromisoformat(text)
     return _parse(text, zone, _INSTANT_HINT)
 
 

@@ -151,9 +151,13 @@ class View:
         if entry.action in ("hide", "restore"):
             self._bury(entry)
             return
-        self._touched |= {path for path in (entry.path, entry.was) if path and self.layout.holds(path)}
-        self._told[entry.was] = ("", "")
-        self._told[entry.path] = (entry.id, "" if entry.action == "vanish" else entry.digest)
+        if self._is_seen(entry):  # a scan came before the line: it is nobody else's change after all
+            self._unsynced.pop(entry.path, None)
+            self._unsynced.pop(entry.was, None)
+        else:
+            self._touched |= {path for path in (entry.path, entry.was) if path and self.layout.holds(path)}
+            self._told[entry.was] = ("", "")
+            self._told[entry.path] = (entry.id, "" if entry.action == "vanish" else entry.digest)
         if (print_ := _print_in(entry)) is not None:
             self._recent_prints.setdefault(print_, set()).add(entry.id)
         if entry.was:
@@ -168,6 +172,13 @@ class View:
             self._adopted[entry.path] = Adopted(
                 entry.id, entry.observed_at, entry.recorded_at or entry.at, entry.digest
             )
+
+    def _is_seen(self, entry: Entry) -> bool:
+        """Whether a look at the files said already what an entry tells, as after a sync of this very process."""
+        row = self.delta.rows.get(entry.path)
+        if row is None or entry.action == "vanish" or (entry.was and self.delta.states.get(entry.was, ()) is not None):
+            return False
+        return (row.observation.id, row.observation.sha256) == (entry.id, entry.digest)
 
     def _bury(self, entry: Entry) -> None:
         known = self.tombstones.get(entry.id)

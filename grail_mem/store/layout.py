@@ -23,6 +23,10 @@ _PLACES: Final = {
     "settings": SETTINGS_FILE, "ledger": LEDGER, "local": LOCAL, "staging": f"{LOCAL}/staging",
     "output": OUTPUT, "snapshots": f"{OUTPUT}/snapshots",
 }  # fmt: skip
+_PLAIN_PATH: Final = re.compile(
+    r"(?:(?!(?i:node_modules|__pycache__)/)[A-Za-z0-9_][\w -]*/)*[A-Za-z0-9_][\w-]*\.md", re.ASCII
+)
+"""Paths that need no closer look: how our own files are called."""
 _UNSTORABLE: Final = re.compile("[\0\ud800-\udfff]")
 
 
@@ -77,6 +81,8 @@ class Layout:
 
 def is_observation_path(path: str) -> bool:
     """Whether a path relative to the root is one that a scan might find: what others wrote may name any path at all."""
+    if _PLAIN_PATH.fullmatch(path):
+        return True
     *folders, name = path.split("/")
     return (
         is_observation_file(name)

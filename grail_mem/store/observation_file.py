@@ -106,7 +106,8 @@ def read_observation(
     recorded = reader.time("recorded_at") or id_time(id_) or instant_in(adopted.recorded_at if adopted else "", zone)
     if recorded is None:
         recorded = datetime.fromtimestamp(max(state.mtime_ns, 0) // 1_000_000 / 1000, UTC)
-    valid_from, valid_until = reader.interval()
+    stated_fields = {name: read(reader) for name, read in _FIELDS.items() if name in document.fields}
+    reader.check_interval(stated_fields)
     observation = Observation(
         id=id_,
         title=reader.title(document.content),
@@ -115,25 +116,9 @@ def read_observation(
         path=path,
         observed_at=observed or recorded,
         recorded_at=recorded,
-        tags=reader.tags(),
-        entities=reader.entities(),
-        relationships=reader.relationships(),
-        confidence=reader.confidence(),
-        kind=reader.choice("kind", KINDS, "semantic"),
-        status=reader.choice("status", STATUSES, "confirmed"),
-        source=reader.text("source"),
-        source_kind=reader.choice("source_kind", SOURCE_KINDS, None),
-        attribute=reader.text("attribute"),
-        scope=reader.text("scope"),
-        valid_from=valid_from,
-        valid_until=valid_until,
-        expires_at=reader.time("expires_at"),
-        review_at=reader.time("review_at"),
-        supersedes=reader.text("supersedes"),
-        evidence=reader.evidence(),
-        related_to=reader.related(),
         extra={key: value for key, value in document.fields.items() if key not in _KNOWN},
         sha256=digest,
+        **stated_fields,
     )
     lint = tuple(Problem(p.code, p.message, path, p.line, p.remedy, p.severity) for p in document.problems)
     return FileRow(observation, state, (*lint, *reader.problems, *_merge(data, path)), has_id, stated is not None)
@@ -237,16 +222,15 @@ class _Reader:
     def observed(self) -> datetime | None:
         return next((time for name in OBSERVED_KEYS if name in self.values and (time := self.time(name))), None)
 
-    def interval(self) -> tuple[datetime | None, datetime | None]:
-        begin, end = self.time("valid_from"), self.time("valid_until")
+    def check_interval(self, fields: dict[str, Any]) -> None:
+        begin, end = fields.get("valid_from"), fields.get("valid_until")
         if begin and end and end <= begin:
             self.note(
                 "inverted_interval",
                 f"valid_until {format_time(end)} is not after valid_from {format_time(begin)}; both are left out",
                 "correct one of the two",
             )
-            return None, None
-        return begin, end
+            fields["valid_from"] = fields["valid_until"] = None
 
     def confidence(self) -> float:
         value = self.values.get("confidence")
@@ -291,6 +275,28 @@ class _Reader:
 
     def related(self) -> tuple[str, ...]:
         return tuple(self._items("related_to", lambda item: str(item) if isinstance(item, str | int) else None))
+
+
+_FIELDS: Final[Mapping[str, Callable[[_Reader], Any]]] = {
+    "tags": _Reader.tags,
+    "entities": _Reader.entities,
+    "relationships": _Reader.relationships,
+    "confidence": _Reader.confidence,
+    "kind": lambda reader: reader.choice("kind", KINDS, "semantic"),
+    "status": lambda reader: reader.choice("status", STATUSES, "confirmed"),
+    "source": lambda reader: reader.text("source"),
+    "source_kind": lambda reader: reader.choice("source_kind", SOURCE_KINDS, None),
+    "attribute": lambda reader: reader.text("attribute"),
+    "scope": lambda reader: reader.text("scope"),
+    "valid_from": lambda reader: reader.time("valid_from"),
+    "valid_until": lambda reader: reader.time("valid_until"),
+    "expires_at": lambda reader: reader.time("expires_at"),
+    "review_at": lambda reader: reader.time("review_at"),
+    "supersedes": lambda reader: reader.text("supersedes"),
+    "evidence": _Reader.evidence,
+    "related_to": _Reader.related,
+}
+"""How each field is read that a file may leave out; those it does leave out have the defaults of `Observation`."""
 
 
 def unique_entities(entities: Iterable[Entity]) -> tuple[Entity, ...]:

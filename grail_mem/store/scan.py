@@ -154,7 +154,7 @@ def _look(layout: Layout, folder: str, known: Mapping[str, FolderState], files: 
     found.problems += odd
     before = known.get(folder)
     if before is None or (before.digest, before.n_files) != (now.digest, now.n_files):
-        expected = files(folder) if before is not None else {}
+        expected = files(folder)
         for name, entry in there.items():
             if expected.get(name) != (state := state_of(entry)):
                 found.changed[inside(folder, name)] = state

@@ -31,7 +31,7 @@ def rebuild(stores: Stores, n: int, _: int) -> Lines:
         return sum(1 for path in paths if frontmatter.load(path))
 
     with Memory(root) as memory:
-        ours, theirs = interleaved(5 if n <= 10_000 else 3, memory.rebuild, reference, warm=1 if n <= 10_000 else 0)
+        ours, theirs = interleaved(5, memory.rebuild, reference, warm=1)
     yield "rebuild: python-frontmatter with C loader / ours", ours, theirs, ">=3.5", True
 
 

@@ -126,10 +126,13 @@ with Memory(root) as memory:
 """
 
 
-def writers(stores: Stores, _: int, repeat: int) -> Lines:
+def writers(stores: Stores, _: int, __: int) -> Lines:
     """Writes a second of eight processes against one, as time for one write; nothing is lost."""
-    one = [_together(stores, 1, 400) for _ in range(5)]
-    eight = [_together(stores, 8, 100) for _ in range(5)]
+    one: list[float] = []
+    eight: list[float] = []
+    for _ in range(5):
+        one.append(_together(stores, 1, 400))
+        eight.append(_together(stores, 8, 100))
     yield "8 writing processes: writes a second / 1 process", sorted(eight)[2], sorted(one)[2], ">=1", True
 
 
