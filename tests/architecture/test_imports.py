@@ -17,7 +17,11 @@ HEAVY = ("duckdb", "pyarrow", "pandas", "numpy", "networkx", "yaml", "rich.table
 def lint_imports(root: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-c", "from importlinter.cli import lint_imports_command as c; c(standalone_mode=True)"]
     return subprocess.run(
-        [*command, "--no-cache"], cwd=root, capture_output=True, text=True, env={"PYTHONPATH": str(root), "PATH": "/bin"}
+        [*command, "--no-cache"],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        env={"PYTHONPATH": str(root), "PATH": "/bin"},
     )
 
 

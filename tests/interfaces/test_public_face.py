@@ -48,8 +48,12 @@ async def _design_calls(root: Path) -> list[str]:
         confidence=0.95,
         source="architecture review meeting",
     )
-    await mp.add_observation(title="Elsewhere", content="Postgres too.", category="work/clients/acme-labs", tags=["decision"])
-    await mp.add_observation(title="Old", content="x", category="work/clients/acme", tags=["decision"], observed_at="30d")
+    await mp.add_observation(
+        title="Elsewhere", content="Postgres too.", category="work/clients/acme-labs", tags=["decision"]
+    )
+    await mp.add_observation(
+        title="Old", content="x", category="work/clients/acme", tags=["decision"], observed_at="30d"
+    )
     found = await mp.recall(
         mode="recall",
         since="7d",

@@ -38,7 +38,9 @@ def test_the_views_hold_what_counts_and_nothing_else(memory: Memory) -> None:
         {"key": "acme", "n_observations": 2, "types": ["ORGANIZATION"]},
         {"key": "postgres", "n_observations": 1, "types": None},
     ]
-    assert rows(memory, "select community, level, n_observations, n_directly, n_entities from communities order by 1") == [
+    assert rows(
+        memory, "select community, level, n_observations, n_directly, n_entities from communities order by 1"
+    ) == [
         {"community": "work", "level": 1, "n_observations": 2, "n_directly": 1, "n_entities": 2},
         {"community": "work/acme", "level": 2, "n_observations": 1, "n_directly": 1, "n_entities": 2},
     ]
@@ -123,7 +125,10 @@ def test_lists_page_through_everything_once(tmp_path: Path) -> None:
     """With a total, in a stable order."""
     with Memory(tmp_path) as memory:
         memory.add_observations(
-            [{"content": f"{i}", "category": f"c/{i % 7}", "tags": [f"t{i % 5}"], "entities": [f"E{i % 9}"]} for i in range(40)]
+            [
+                {"content": f"{i}", "category": f"c/{i % 7}", "tags": [f"t{i % 5}"], "entities": [f"E{i % 9}"]}
+                for i in range(40)
+            ]
         )
         for lister, total in (
             (memory.list_entities, 9), (memory.list_tags, 5), (memory.list_communities, 8), (memory.list_categories, 8),

@@ -177,7 +177,10 @@ def test_notes_may_lie_in_the_folder_itself(tmp_path: Path) -> None:
             line for line in (tmp_path / "grail.yaml").read_text().splitlines(keepends=True) if line[0] != "#"
         )
         memory.sync()
-        assert {o.path: o.category for o in memory.recall().observations} == {"Projects/Alpha.md": "Projects", "Beta.md": ""}
+        assert {o.path: o.category for o in memory.recall().observations} == {
+            "Projects/Alpha.md": "Projects",
+            "Beta.md": "",
+        }
         written = memory.add_observation(content="new", category="Projects/sub")
         assert written.path.startswith("Projects/sub/")
         memory.compact()
