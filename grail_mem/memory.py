@@ -20,7 +20,7 @@ from grail_mem.model.filter import Texts, Time, make_question
 from grail_mem.model.observation import Observation
 from grail_mem.model.problem import Gather
 from grail_mem.model.ulid import is_id
-from grail_mem.query import compaction, lists
+from grail_mem.query import compaction, find, lists
 from grail_mem.query.compaction import Compacted
 from grail_mem.query.lists import Listed
 from grail_mem.query.sql import SqlSession
@@ -347,7 +347,7 @@ class Memory:
         """
         with self._lock:
             view = self._open()
-            row = view.locate(_id(id))
+            row = find.locate(view, _id(id))
             if row.observation.id in view.hidden:
                 raise NotFoundError(f"There is no observation {id}.", hint="`grail list` shows what is there.")
             return row.observation

@@ -7,52 +7,27 @@ from __future__ import annotations
 
 import os
 import time
-from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from hashlib import sha256
-from itertools import islice
-from typing import Final, NamedTuple
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Final
 
-from grail_mem.errors import IndexUnusableError, InputError, NotFoundError, StoreError
-from grail_mem.model.filter import Filter, Page
-from grail_mem.model.observation import Observation, fingerprint
+from grail_mem.errors import IndexUnusableError
 from grail_mem.model.problem import Problem
-from grail_mem.model.times import to_us
 from grail_mem.model.ulid import is_id
-from grail_mem.query.delta import DUPLICATE, TORN, UNREADABLE, BaseRow, Change, Delta, adopted_as, look
-from grail_mem.query.match import Keys, keys_of, matches
+from grail_mem.query.delta import DUPLICATE, UNREADABLE, BaseRow, Change, Delta, adopted_as, look
+from grail_mem.query.match import Keys, keys_of
 from grail_mem.query.snapshot_reader import SnapshotReader
 from grail_mem.settings import Settings
 from grail_mem.store.clone import clone_name
-from grail_mem.store.files import UNKNOWN_STATE, FileState, read_file, state_of
+from grail_mem.store.files import UNKNOWN_STATE, FileState, read_file
 from grail_mem.store.layout import Layout
 from grail_mem.store.ledger import Entry, Ledger
 from grail_mem.store.observation_file import Adopted, FileRow, read_observation
-from grail_mem.store.scan import FolderState, scan_all, scan_folders, settled
-from grail_mem.store.schema import observation_of, state_in
+from grail_mem.store.scan import FolderState, scan_all, scan_folders
 from grail_mem.store.snapshot import INDEX, PAYLOADS, Fingerprints, Manifest, newest, require_whole
 
 _NO_SNAPSHOT: Final = Manifest("")
-_BY_TIME: Final = ("newest", "oldest")  # the orders in which the delta's rows lie already
 _OWN_ID: Final = frozenset({DUPLICATE, "bad_id"})
 _TRIES: Final = 3  # files that change as fast as they are read must not keep an answer waiting
-
-
-class Row(NamedTuple):
-    """One row of an answer: its place in the order, and the observation."""
-
-    value: float
-    us: int
-    id: str
-    observation: Observation
-
-
-class Said(NamedTuple):
-    """Who says the same already: the observation by fingerprint, and the fingerprints of which a hidden one has."""
-
-    same: dict[int, Observation]
-    hidden: frozenset[int]
 
 
 class _NoBase:
@@ -198,7 +173,7 @@ class View:
             for path in touched:
                 self._unsynced.pop(path, None)
             for change in self._untold(touched):
-                self._note(change)
+                self.note(change)
             gone = {path for path in touched if self.delta.states.get(path, UNKNOWN_STATE) is None}
             if gone:
                 self._lost |= {id_ for id_, path in self._owners.items() if path in gone}
@@ -207,12 +182,12 @@ class View:
         """What the files that the ledger names say otherwise than it told last: somebody else changed them since."""
         told = {path: self._told.pop(path) for path in paths if path in self._told}
         unread = [path for path in told if path not in self.delta.rows]
-        below = {path: row for path, row in self._base().by_path(unread).items() if row.rid not in self.delta.dead}
+        below = {path: row for path, row in self.base().by_path(unread).items() if row.rid not in self.delta.dead}
         changes: list[Change] = []
         for path, (id_, digest) in told.items():
             row = self.delta.rows.get(path)
             if row is None and path in below and below[path].sha256 != digest:
-                row = self._read(path)
+                row = self.read_row(path)
             if digest and self.delta.states.get(path, UNKNOWN_STATE) is None:
                 changes.append(Change("vanish", id_, path))
             elif digest and row is not None and row.observation.sha256 != digest:
@@ -225,6 +200,12 @@ class View:
         if time.monotonic() - self._looked_at >= self.settings.look_after_s:
             first = self._looked_at == float("-inf")
             self.scan(whole=first and self.manifest.n_rows <= self.settings.scan_files)
+        self._find_lost()
+
+    def lose(self, ids: Iterable[str]) -> None:
+        """Look where observations went whose files are gone: a scan of the folders sees both ends of a move at once."""
+        self._lost |= set(ids)
+        self.scan(whole=False)
         self._find_lost()
 
     def _find_lost(self) -> None:
@@ -244,7 +225,7 @@ class View:
         """Look at files and let what they say count; returns what differs from what was known."""
         wanted = set(paths)
         changes = look(
-            self.delta, self._base(), self.layout, wanted, zone=self.settings.zone, adopted=self._adopted,
+            self.delta, self.base(), self.layout, wanted, zone=self.settings.zone, adopted=self._adopted,
             owners=self._owners, progress=progress,
         )  # fmt: skip
         for path in wanted | {change.path for change in changes} | {change.was for change in changes if change.was}:
@@ -267,14 +248,14 @@ class View:
         differing = [*found.changed, *found.gone]
         if differing:
             for change in self.look_at(differing, progress=progress):
-                self._note(change)
+                self.note(change)
                 if change.kind == "vanish":
                     self._lost.add(change.id)
         self._folders = {k: v for k, v in self._folders.items() if k not in found.missing_folders} | found.folders
         self._scan_problems = tuple(found.problems)
         return found.n_files
 
-    def _note(self, change: Change) -> None:
+    def note(self, change: Change) -> None:
         """Keep a change until the ledger has heard of it; a later change of the same file takes its place."""
         if change.kind == "adopt":
             was = self._gone.pop(change.id, "")
@@ -325,14 +306,15 @@ class View:
             self._start()
             self.catch_up()
 
-    def _base(self) -> SnapshotReader | _NoBase:
+    def base(self) -> SnapshotReader | _NoBase:
+        """The opened snapshot, or one without rows."""
         return self.reader or _NoBase()
 
     @property
     def n_rows(self) -> int:
         """Observations that an unfiltered recall would return."""
-        base = self._live_base()
-        return (base.n_live if base else 0) + len(self._delta_rows())
+        base = self.live_base()
+        return (base.n_live if base else 0) + len(self.loose_rows())
 
     @property
     def n_loose(self) -> int:
@@ -341,10 +323,10 @@ class View:
 
     def dead_rids(self) -> frozenset[int]:
         """Rows of the snapshot that do not count, hidden ones included."""
-        reader = self._live_base()
+        reader = self.live_base()
         return reader.dead if reader else frozenset()
 
-    def _live_base(self) -> SnapshotReader | None:
+    def live_base(self) -> SnapshotReader | None:
         """The snapshot with its dead and hidden rows set."""
         reader = self.reader
         if reader is not None and self._dead_version != (self.delta.version, len(self.tombstones)):
@@ -353,7 +335,7 @@ class View:
             self._dead_version = (self.delta.version, len(self.tombstones))
         return reader
 
-    def _delta_rows(self) -> list[tuple[int, str, FileRow, Keys]]:
+    def loose_rows(self) -> list[tuple[int, str, FileRow, Keys]]:
         """The delta's rows that are not hidden, newest first, with their terms."""
         version, rows = self._sorted
         if version != self.delta.version:
@@ -372,162 +354,31 @@ class View:
         known = self._keys.get(path)
         return known if known is not None and known[0] is row else (row, keys_of(row.observation))
 
-    def select(self, f: Filter, page: Page) -> list[Row]:
-        """The rows that match, in the page's order, at most one more than its limit.
+    # -- one observation --------------------------------------------------------------------------------------------------
 
-        Every file behind a returned row is checked to be as it was read; a row that went stale is read anew.
-        """
-        for _ in range(_TRIES):
-            rows, stale = self._select(f, page)
-            if not stale:
-                break
-            gone = {path for path in stale if not os.path.lexists(self.layout.root / path)}
-            if gone:
-                self._lost |= {row.id for row in rows if row.observation.path in gone}
-                self.scan(whole=False)  # sees both ends of a move at once
-                self._find_lost()
-            for change in self.look_at(stale):
-                self._note(change)
-        return rows
-
-    def _select(self, f: Filter, page: Page) -> tuple[list[Row], list[str]]:
-        limit = page.limit + 1
-        rows: list[Row] = []
-        states: dict[str, FileState] = {}
-        base = self._live_base()
-        for found in base.select(f, page, limit) if base else ():
-            observation = observation_of(found.payload)
-            rows.append(Row(found.value, found.us, observation.id, observation))
-            states[observation.path] = state_in(found.payload)
-        delta = list(islice(self._matching(f, page), limit if page.order in _BY_TIME else None))
-        if delta:
-            rows = _in_order([*rows, *delta], page)[:limit]
-            states |= {row.observation.path: UNKNOWN_STATE for row in delta}
-        else:
-            rows = rows[:limit]
-        return rows, self._stale(rows, states)
-
-    def _matching(self, f: Filter, page: Page) -> Iterator[Row]:
-        """The delta's rows that match and come after the page's place, newest first, or oldest first when so asked."""
-        rows = self._delta_rows()
-        if f.since_us is not None:
-            rows = rows[: bisect_right(rows, -f.since_us, key=_age)]
-        if f.before_us is not None:
-            rows = rows[bisect_right(rows, -f.before_us, key=_age) :]
-        for us, id_, row, keys in reversed(rows) if page.order == "oldest" else rows:
-            if matches(row.observation, keys, f):
-                found = Row(_value(page.order, row.observation, us), us, id_, row.observation)
-                if _comes_after(found, page):
-                    yield found
-
-    def _stale(self, rows: Iterable[Row], states: dict[str, FileState]) -> list[str]:
-        """Paths of rows whose file is not as it was read."""
-        stale: list[str] = []
-        began_ns = time.time_ns()
-        seen, root = self.delta.states, f"{self.layout.root}/"
-        for row in rows:
-            path = row.observation.path
-            try:
-                now: FileState | None = state_of(os.lstat(root + path))
-            except FileNotFoundError:
-                now = None
-            except OSError:
-                continue
-            expected = seen[path] if path in seen else states[path]
-            if now == expected:
-                continue
-            if now is not None and expected == UNKNOWN_STATE and self._same_bytes(row.observation):
-                seen[path] = settled(now, began_ns)
-            else:
-                stale.append(path)
-        return stale
-
-    def _same_bytes(self, o: Observation) -> bool:
-        """Whether a file that was read too soon after its last change still holds what was read."""
-        try:
-            data, _ = read_file(self.layout.root / o.path)
-        except OSError:
-            return False
-        return sha256(data).hexdigest() == o.sha256
-
-    def count(self, f: Filter) -> int:
-        """How many rows match."""
-        base = self._live_base()
-        return (base.count(f) if base else 0) + sum(
-            matches(row.observation, keys, f) for *_, row, keys in self._delta_rows()
-        )
-
-    # -- one observation ---------------------------------------------------------------------------------------------
-
-    def locate(self, id_: str) -> FileRow:
-        """The observation with an id, read from its file now; hidden ones included.
-
-        Raises:
-            NotFoundError: There is none.
-            StoreError: Its file is there and cannot be read.
-        """
-        self.refresh()
-        path = self._path_of(id_)
-        if path is not None:
-            for change in self.look_at([path]):
-                self._note(change)
-            path = self._path_of(id_)
-        if path is None:
-            self.scan(whole=False)
-            path = self._path_of(id_)
-        if path is None:
-            raise NotFoundError(f"There is no observation {id_}.", hint="`grail list` shows what is there.")
-        for problem in self.delta.problems.get(path, ()):
-            if problem.code in (UNREADABLE, TORN):
-                raise StoreError(f"{path}: {problem.message}.", hint=problem.remedy)
-        return self.delta.rows.get(path) or self._read(path)
-
-    def _path_of(self, id_: str) -> str | None:
-        return self._paths_of({id_}).get(id_)
-
-    def _paths_of(self, ids: Collection[str]) -> dict[str, str]:
+    def paths_of(self, ids: Collection[str]) -> dict[str, str]:
         """Where the observations with these ids are; those that are gone are left out."""
-        below = self._base().by_id(ids)
+        below = self.base().by_id(ids)
         paths = {id_: row.path for id_, row in below.items() if row.rid not in self.delta.dead}
         return paths | {o.id: path for path, row in self.delta.rows.items() if (o := row.observation).id in ids}
 
-    def _read(self, path: str) -> FileRow:
-        before = self._base().by_path([path])[path]
+    def read_row(self, path: str) -> FileRow:
+        """The row of a file, read from it now; it must be one that counts."""
+        if path in self.delta.rows:
+            return self.delta.rows[path]
+        before = self.base().by_path([path])[path]
         adopted = None if before.has_id else self._adopted.get(path) or adopted_as(before)
         data, state = read_file(self.layout.root / path)
         category = self.layout.category_of(path.rpartition("/")[0])
         return read_observation(data, path, category, state, zone=self.settings.zone, adopted=adopted)
 
-    def who_says(self, said: Mapping[int, Observation]) -> Said:
-        """Who says the same as observations about to be written, by fingerprint.
-
-        Only digests are compared as long as nothing has the same, so that a write need not open the snapshot.
-        """
-        ids = self._ids_saying(said)
-        if not ids:
-            return Said({}, frozenset())
-        self.absorb()
-        wanted = set().union(*ids.values())
-        for change in self.look_at(self._paths_of(wanted).values()):
-            self._note(change)
-        there: dict[str, Observation] = {}
-        for id_, path in self._paths_of(wanted - self.hidden).items():
-            with suppress(OSError, InputError):  # not readable: then nobody can say that it is the same
-                there[id_] = (self.delta.rows.get(path) or self._read(path)).observation
-        same: dict[int, Observation] = {}
-        for print_, made in said.items():
-            for o in (there[id_] for id_ in sorted(ids.get(print_, set()) & there.keys())):
-                if fingerprint(o) == print_ and (o.title, o.content) == (made.title, made.content):
-                    same.setdefault(print_, o)
-        return Said(same, frozenset(print_ for print_, found in ids.items() if not self.hidden.isdisjoint(found)))
-
-    def _ids_saying(self, prints: Iterable[int]) -> dict[int, set[str]]:
+    def ids_saying(self, prints: Iterable[int]) -> dict[int, set[str]]:
         """Ids of observations, hidden ones included, by fingerprint; only those that somebody has."""
         ids = {print_: set(found) for print_ in prints if (found := self._recent_prints.get(print_))}
         if self._prints is None and self.manifest.name:
             self._prints = Fingerprints(self.layout.snapshots / self.manifest.name, self.manifest.n_rows)
         below = [print_ for print_ in prints if self._prints is not None and print_ in self._prints]
-        for print_, id_ in self._base().by_fingerprint(below) if below else ():
+        for print_, id_ in self.base().by_fingerprint(below) if below else ():
             ids.setdefault(print_, set()).add(id_)
         return ids
 
@@ -547,7 +398,7 @@ class View:
         loose = [row for row in self.delta.rows.values() if not row.has_id]
         reader = self.reader
         below = [r for r in (reader.without_id() if reader else ()) if r.rid not in self.delta.dead]
-        rows = loose + [self._read(row.path) for row in below]
+        rows = loose + [self.read_row(row.path) for row in below]
         kept = {p for p, found in self.delta.problems.items() if any(item.code in _OWN_ID for item in found)}
         return sorted((r for r in rows if r.observation.path not in kept), key=lambda r: r.observation.path)
 
@@ -580,28 +431,3 @@ def _mtime(layout: Layout) -> int:
         return os.stat(layout.snapshots).st_mtime_ns
     except FileNotFoundError:
         return -1
-
-
-def _value(order: str, o: Observation, us: int) -> float:
-    if order == "confidence":
-        return o.confidence
-    return to_us(o.recorded_at) if order == "recorded" else us
-
-
-def _age(item: tuple[int, str, FileRow, Keys]) -> int:
-    return -item[0]
-
-
-def _in_order(rows: list[Row], page: Page) -> list[Row]:
-    if page.order == "oldest":
-        return sorted(rows, key=lambda row: row[1:3])
-    return sorted(rows, key=lambda row: row[:3], reverse=True)
-
-
-def _comes_after(row: Row, page: Page) -> bool:
-    after = page.after
-    if after is None:
-        return True
-    if page.order == "oldest":
-        return row[1:3] > (after.us, after.id)
-    return row[:3] < (after.value, after.us, after.id)

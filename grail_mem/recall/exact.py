@@ -15,6 +15,7 @@ from grail_mem.model.names import entity_key
 from grail_mem.model.observation import Entity, Observation, Relationship
 from grail_mem.model.times import from_us
 from grail_mem.query.compaction import due_at
+from grail_mem.query.select import count, select
 from grail_mem.query.view import View
 from grail_mem.recall.result import Abstention, Citation, Recall
 
@@ -31,7 +32,7 @@ def recall(view: View, f: Filter, page: Page) -> Recall:
     """
     trace: dict[str, Any] = {}
     _staged(trace, "refresh", view.refresh)
-    rows = _staged(trace, "filter", lambda: view.select(f, page))
+    rows = _staged(trace, "filter", lambda: select(view, f, page))
     more, rows = len(rows) > page.limit, rows[: page.limit]
     cursor = write_cursor(page.order, f.digest(), Position(*rows[-1][:3])) if more else None
     observations = tuple(row.observation for row in rows)
@@ -97,7 +98,7 @@ def _explain(view: View, f: Filter, page: Page) -> Abstention:
         return Abstention("nothing_stored", "This store holds no observations yet.")
     if page.after is not None:
         return Abstention("no_match", "There is nothing after this cursor.")
-    alone = {name: view.count(_only(f, name)) for name in f.conditions()}
+    alone = {name: count(view, _only(f, name)) for name in f.conditions()}
     total = f"{view.n_rows} observation{'s' if view.n_rows != 1 else ''}"
     empty = [name for name, n in alone.items() if not n]
     if empty:

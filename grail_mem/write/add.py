@@ -16,6 +16,7 @@ from grail_mem.errors import ConflictError, InputError
 from grail_mem.model.names import clean_text
 from grail_mem.model.observation import Observation, fingerprint
 from grail_mem.model.times import format_time
+from grail_mem.query.find import who_says
 from grail_mem.query.view import View
 from grail_mem.store.filename import file_name
 from grail_mem.store.files import open_folder, translated
@@ -108,7 +109,7 @@ def _decide(
     here: dict[int, Written] = {}
     taken: set[str] = set()
     prints = [fingerprint(item.observation) for item in ready]
-    said = view.who_says({print_: item.observation for print_, item in zip(prints, ready, strict=True)})
+    said = who_says(view, {print_: item.observation for print_, item in zip(prints, ready, strict=True)})
     for item, print_, name in zip(ready, prints, staged, strict=True):
         made = item.observation
         same = here.get(print_) or said.same.get(print_)

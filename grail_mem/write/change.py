@@ -18,6 +18,7 @@ from grail_mem.errors import ConflictError, InputError, NotFoundError
 from grail_mem.model.category import category_key, clean_category
 from grail_mem.model.observation import Observation, fingerprint
 from grail_mem.model.times import format_time
+from grail_mem.query.find import locate
 from grail_mem.query.view import View
 from grail_mem.store.files import open_folder, read_file, translated
 from grail_mem.store.frontmatter_edit import edit
@@ -139,7 +140,7 @@ def restore(view: View, id_: str, *, actor: str, reason: str) -> Changed:
 
 def _tombstone(view: View, id_: str, action: str, actor: str, reason: str) -> Changed:
     with translated(f"{action} the observation"), writing(view.layout):
-        row = view.locate(id_)
+        row = locate(view, id_)
         path = row.observation.path
         if (id_ in view.hidden) == (action == "hide"):
             return Changed(id_, path, changed=False)
@@ -152,7 +153,7 @@ def _tombstone(view: View, id_: str, action: str, actor: str, reason: str) -> Ch
 
 
 def _current(view: View, id_: str) -> FileRow:
-    row = view.locate(id_)
+    row = locate(view, id_)
     if id_ in view.hidden:
         raise NotFoundError(f"Observation {id_} is hidden.", hint="`grail restore` brings it back.")
     return row

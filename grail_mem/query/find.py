@@ -1,0 +1,71 @@
+"""One observation by its id, and who says the same as one about to be written.
+
+Knows nothing of filters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import NamedTuple
+
+from grail_mem.errors import InputError, NotFoundError, StoreError
+from grail_mem.model.observation import Observation, fingerprint
+from grail_mem.query.delta import TORN, UNREADABLE
+from grail_mem.query.view import View
+from grail_mem.store.observation_file import FileRow
+
+
+class Said(NamedTuple):
+    """Who says the same already: the observation by fingerprint, and the fingerprints of which a hidden one has."""
+
+    same: dict[int, Observation]
+    hidden: frozenset[int]
+
+
+def locate(view: View, id_: str) -> FileRow:
+    """The observation with an id, read from its file now; hidden ones included.
+
+    Raises:
+        NotFoundError: There is none.
+        StoreError: Its file is there and cannot be read.
+    """
+    view.refresh()
+    path = view.paths_of({id_}).get(id_)
+    if path is not None:
+        for change in view.look_at([path]):
+            view.note(change)
+        path = view.paths_of({id_}).get(id_)
+    if path is None:
+        view.scan(whole=False)
+        path = view.paths_of({id_}).get(id_)
+    if path is None:
+        raise NotFoundError(f"There is no observation {id_}.", hint="`grail list` shows what is there.")
+    for problem in view.delta.problems.get(path, ()):
+        if problem.code in (UNREADABLE, TORN):
+            raise StoreError(f"{path}: {problem.message}.", hint=problem.remedy)
+    return view.read_row(path)
+
+
+def who_says(view: View, said: Mapping[int, Observation]) -> Said:
+    """Who says the same as observations about to be written, by fingerprint.
+
+    Only digests are compared as long as nothing has the same, so that a write need not open the snapshot.
+    """
+    ids = view.ids_saying(said)
+    if not ids:
+        return Said({}, frozenset())
+    view.absorb()
+    wanted = set().union(*ids.values())
+    for change in view.look_at(view.paths_of(wanted).values()):
+        view.note(change)
+    there: dict[str, Observation] = {}
+    for id_, path in view.paths_of(wanted - view.hidden).items():
+        with suppress(OSError, InputError):  # not readable: then nobody can say that it is the same
+            there[id_] = view.read_row(path).observation
+    same: dict[int, Observation] = {}
+    for print_, made in said.items():
+        for o in (there[id_] for id_ in sorted(ids.get(print_, set()) & there.keys())):
+            if fingerprint(o) == print_ and (o.title, o.content) == (made.title, made.content):
+                same.setdefault(print_, o)
+    return Said(same, frozenset(print_ for print_, found in ids.items() if not view.hidden.isdisjoint(found)))

@@ -1,0 +1,150 @@
+"""Rows that meet a filter: the snapshot's by SQL, the delta's by the rule itself, put together in one order.
+
+Knows nothing of how a view keeps up.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
+from itertools import islice
+from typing import Final, NamedTuple
+
+from grail_mem.model.filter import Filter, Page
+from grail_mem.model.observation import Observation
+from grail_mem.model.times import to_us
+from grail_mem.query.match import Keys, matches
+from grail_mem.query.view import View
+from grail_mem.store.files import UNKNOWN_STATE, FileState, read_file, state_of
+from grail_mem.store.observation_file import FileRow
+from grail_mem.store.scan import settled
+from grail_mem.store.schema import observation_of, state_in
+
+_TRIES: Final = 3  # files that change as fast as they are read must not keep an answer waiting
+_BY_TIME: Final = ("newest", "oldest")  # the orders in which the delta's rows lie already
+
+
+class Row(NamedTuple):
+    """One row of an answer: its place in the order, and the observation."""
+
+    value: float
+    us: int
+    id: str
+    observation: Observation
+
+
+def select(view: View, f: Filter, page: Page) -> list[Row]:
+    """The rows that match, in the page's order, at most one more than its limit.
+
+    Every file behind a returned row is checked to be as it was read; a row that went stale is read anew.
+    """
+    for _ in range(_TRIES):
+        rows, stale = _select(view, f, page)
+        if not stale:
+            break
+        gone = {path for path in stale if not os.path.lexists(view.layout.root / path)}
+        if gone:
+            view.lose(row.id for row in rows if row.observation.path in gone)
+        for change in view.look_at(stale):
+            view.note(change)
+    return rows
+
+
+def _select(view: View, f: Filter, page: Page) -> tuple[list[Row], list[str]]:
+    limit = page.limit + 1
+    rows: list[Row] = []
+    states: dict[str, FileState] = {}
+    base = view.live_base()
+    for found in base.select(f, page, limit) if base else ():
+        observation = observation_of(found.payload)
+        rows.append(Row(found.value, found.us, observation.id, observation))
+        states[observation.path] = state_in(found.payload)
+    delta = list(islice(_matching(view, f, page), limit if page.order in _BY_TIME else None))
+    if delta:
+        rows = _in_order([*rows, *delta], page)[:limit]
+        states |= {row.observation.path: UNKNOWN_STATE for row in delta}
+    else:
+        rows = rows[:limit]
+    return rows, _stale(view, rows, states)
+
+
+def _matching(view: View, f: Filter, page: Page) -> Iterator[Row]:
+    """The delta's rows that match and come after the page's place, newest first, or oldest first when so asked."""
+    rows = view.loose_rows()
+    if f.since_us is not None:
+        rows = rows[: bisect_right(rows, -f.since_us, key=_age)]
+    if f.before_us is not None:
+        rows = rows[bisect_right(rows, -f.before_us, key=_age) :]
+    for us, id_, row, keys in reversed(rows) if page.order == "oldest" else rows:
+        if matches(row.observation, keys, f):
+            found = Row(_value(page.order, row.observation, us), us, id_, row.observation)
+            if _comes_after(found, page):
+                yield found
+
+
+def _stale(view: View, rows: Iterable[Row], states: dict[str, FileState]) -> list[str]:
+    """Paths of rows whose file is not as it was read."""
+    stale: list[str] = []
+    began_ns = time.time_ns()
+    seen, root = view.delta.states, f"{view.layout.root}/"
+    for row in rows:
+        path = row.observation.path
+        try:
+            now: FileState | None = state_of(os.lstat(root + path))
+        except FileNotFoundError:
+            now = None
+        except OSError:
+            continue
+        expected = seen[path] if path in seen else states[path]
+        if now == expected:
+            continue
+        if now is not None and expected == UNKNOWN_STATE and _same_bytes(view, row.observation):
+            seen[path] = settled(now, began_ns)
+        else:
+            stale.append(path)
+    return stale
+
+
+def _same_bytes(view: View, o: Observation) -> bool:
+    """Whether a file that was read too soon after its last change still holds what was read."""
+    try:
+        data, _ = read_file(view.layout.root / o.path)
+    except OSError:
+        return False
+    return sha256(data).hexdigest() == o.sha256
+
+
+def count(view: View, f: Filter) -> int:
+    """How many rows match."""
+    base = view.live_base()
+    return (base.count(f) if base else 0) + sum(
+        matches(row.observation, keys, f) for *_, row, keys in view.loose_rows()
+    )
+
+
+def _value(order: str, o: Observation, us: int) -> float:
+    if order == "confidence":
+        return o.confidence
+    return to_us(o.recorded_at) if order == "recorded" else us
+
+
+def _age(item: tuple[int, str, FileRow, Keys]) -> int:
+    return -item[0]
+
+
+def _in_order(rows: list[Row], page: Page) -> list[Row]:
+    if page.order == "oldest":
+        return sorted(rows, key=lambda row: row[1:3])
+    return sorted(rows, key=lambda row: row[:3], reverse=True)
+
+
+def _comes_after(row: Row, page: Page) -> bool:
+    after = page.after
+    if after is None:
+        return True
+    if page.order == "oldest":
+        return row[1:3] > (after.us, after.id)
+    return row[:3] < (after.value, after.us, after.id)
