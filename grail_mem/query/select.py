@@ -48,8 +48,12 @@ def select(view: View, f: Filter, page: Page) -> list[Row]:
         gone = {path for path in stale if not os.path.lexists(view.layout.root / path)}
         if gone:
             view.lose(row.id for row in rows if row.observation.path in gone)
-        for change in view.look_at(stale):
+        changes = view.look_at(stale)
+        for change in changes:
             view.note(change)
+        moved_since = [change.id for change in changes if change.kind == "vanish"]
+        if moved_since:
+            view.lose(moved_since)
     return rows
 
 
