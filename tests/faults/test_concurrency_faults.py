@@ -112,6 +112,7 @@ with Memory(root) as memory:
     for file in (tmp_path / "memories").rglob("*"):
         assert file.is_dir() or (file.suffix == ".md" and file.read_bytes().startswith(b"---\nid: "))
     with Memory(tmp_path) as memory:
+        memory.sync()  # a batch that was promised and not yet placed is finished by whoever writes next
         for found in memory.recall(category="alpha", limit=1000).observations:
             assert len(set(found.content)) == 1
             assert len(found.content) == 5000
