@@ -95,7 +95,7 @@ class SqlSession:
             self.con.execute(f"CREATE VIEW {name} AS {text}")
 
     def is_current(self, view: View) -> bool:
-        """Whether the view still says what this session was made from."""
+        """Whether the view still says what this was made from."""
         return self._made_from == _state(view)
 
     def close(self) -> None:

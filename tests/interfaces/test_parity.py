@@ -1,0 +1,48 @@
+"""Every verb has a command and every command a verb, or a reason why not."""
+
+from __future__ import annotations
+
+from grail_mem.cli.app import COMMANDS
+from grail_mem.project import VERBS
+
+COMMAND_OF = {
+    "add_observation": "add",
+    "add_observations": "add",
+    "update": "update",
+    "move": "move",
+    "hide": "delete",
+    "restore": "restore",
+    "recall": "recall",
+    "get": "get",
+    "list_observations": "list",
+    "list_categories": "list",
+    "list_communities": "list",
+    "list_entities": "list",
+    "list_tags": "list",
+    "sql": "sql",
+    "init": "init",
+    "sync": "sync",
+    "compact": "compact",
+    "rebuild": "rebuild",
+    "check": "check",
+}
+NO_COMMAND = {
+    "close": "a command closes what it opened",
+    "graph": "a graph is an object of the program that asks; its edges are the view `relationships` of `grail sql`",
+}
+NO_VERB = {
+    "watch": "sync, whenever something changed; a program calls `sync` itself",
+    "demo": "a story to look at",
+    "config": "the property `settings`",
+}
+
+
+def test_every_verb_has_a_command_or_a_reason() -> None:
+    """A new verb must be told here where people find it."""
+    assert {*COMMAND_OF, *NO_COMMAND} == set(VERBS)
+    assert set(COMMAND_OF.values()) <= set(COMMANDS)
+
+
+def test_every_command_has_a_verb_or_a_reason() -> None:
+    """Commands are thin: what they do is there for programs too."""
+    assert {*COMMAND_OF.values(), *NO_VERB} == set(COMMANDS)
