@@ -5,6 +5,7 @@ Agents' tools never write this file. Knows nothing of what the settings are used
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from pathlib import Path
@@ -92,10 +93,27 @@ def read_settings(path: Path) -> Settings:
     return Settings(**chosen)
 
 
+_PLAIN: Final = re.compile(r"([a-z_]+): (?:([A-Za-z][A-Za-z0-9_/-]*|\.)|([1-9][0-9]*|0))")
+_NOT_TEXT: Final = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
+
+
+def _load_plain(lines: list[str]) -> dict[str, Any] | None:
+    """The settings in lines that hold a plain word or number each; None when one holds more."""
+    values: dict[str, Any] = {}
+    for line in lines:
+        found = _PLAIN.fullmatch(line.rstrip())
+        if found is None or found[1] in values or (found[2] or "").lower() in _NOT_TEXT:
+            return None
+        values[found[1]] = found[2] or int(found[3])
+    return values
+
+
 def _load(text: str, path: Path) -> dict[str, Any]:
-    if not any(line.strip() and not line.lstrip().startswith("#") for line in text.splitlines()):
-        return {}
-    import yaml  # here: a store with default settings never needs it
+    lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    plain = _load_plain(lines)
+    if plain is not None:
+        return plain
+    import yaml  # here: it takes as long as a recall, and few settings files need it
 
     try:
         values = yaml.safe_load(text)

@@ -6,6 +6,7 @@ from dataclasses import fields
 from pathlib import Path
 
 import pytest
+import yaml
 
 from grail_mem import InputError, Memory
 from grail_mem.settings import Settings, read_settings
@@ -48,3 +49,16 @@ def test_a_file_that_holds_no_settings_is_an_error(tmp_path: Path, text: str) ->
     (tmp_path / "grail.yaml").write_text(text)
     with pytest.raises(InputError):
         Memory(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "line", ["actor: developers", "notes: .", "compact_after: 5", "zone: Europe/Berlin", "compact_share: 0.5", "actor: 'a b'",
+             "actor: no", "actor: 0x10", "actor: 010", "actor: 1_0", "notes: notes/here # yes", "scan_files: 0"],
+)  # fmt: skip
+def test_a_plain_line_means_what_yaml_says(tmp_path: Path, line: str) -> None:
+    """It is read without YAML, which must not show."""
+    from grail_mem import settings
+
+    assert settings._load(line, tmp_path) == yaml.safe_load(line)
+    assert (settings._load_plain([line]) is None) == (line.split(": ")[1] not in
+                                                      ("developers", ".", "5", "Europe/Berlin", "0"))  # fmt: skip
