@@ -13,9 +13,9 @@ from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from grail_mem.errors import GrailError, InputError, NotFoundError, StoreError
+from grail_mem.errors import GrailError, IndexUnusableError, InputError, NotFoundError, StoreError
 from grail_mem.model.filter import Texts, Time, make_question
 from grail_mem.model.observation import Observation
 from grail_mem.model.problem import Gather
@@ -40,6 +40,8 @@ from grail_mem.write.validate import Draft, read_draft
 if TYPE_CHECKING:  # heavy packages that only their own verbs load
     import networkx as nx
     import pyarrow as pa
+
+T = TypeVar("T")
 
 MODES = ("recall",)
 _LOG = logging.getLogger("grail_mem")
@@ -376,7 +378,7 @@ class Memory:
 
     def _list(self, lister: Callable[..., Listed], limit: int, cursor: str | None) -> Listed:
         with self._lock:
-            return lister(self._session(), limit=limit, cursor=cursor)
+            return self._asked(lambda session: lister(session, limit=limit, cursor=cursor))
 
     def sql(self, text: str, params: Sequence[Any] | Mapping[str, Any] | None = None) -> pa.Table:
         """The answer to one SELECT over the views observations, entities, mentions, relationships, tags, communities.
@@ -389,7 +391,16 @@ class Memory:
             InputError: The text is not one reading statement, or is not accepted.
         """
         with self._lock:
-            return self._session().ask(text, params)
+            return self._asked(lambda session: session.ask(text, params))
+
+    def _asked(self, use: Callable[[SqlSession], T]) -> T:
+        """What a use of the SQL session gives; a snapshot that another process removed for a newer one is no error."""
+        while True:
+            try:
+                return use(self._session())
+            except IndexUnusableError:
+                if (self._layout.snapshots / self._view.manifest.name).is_dir():
+                    raise
 
     def _session(self) -> SqlSession:
         view = self._open()
@@ -408,7 +419,7 @@ class Memory:
             `relationship_type`, `observation_id`, `weight` (1 when the file says none) and `confidence`.
         """
         with self._lock:
-            return lists.graph(self._session())
+            return self._asked(lists.graph)
 
     # -- keep in order -----------------------------------------------------------------------------------------------
 
