@@ -34,6 +34,7 @@ from grail_mem.write.add import Written, add
 from grail_mem.write.change import Changed
 from grail_mem.write.check import Checked, check
 from grail_mem.write.init import make_store
+from grail_mem.write.recovery import recover_from_power_loss, settle
 from grail_mem.write.sync import Synced, sync
 from grail_mem.write.validate import Draft, read_draft
 
@@ -74,6 +75,7 @@ class Memory:
         self._actor = actor or self._settings.actor
         self._lock = threading.RLock()
         self._view = View(self._layout, self._settings)
+        recover_from_power_loss(self._view)
         self._sql: SqlSession | None = None
         self._compacting: threading.Thread | None = None
         self._closed = False
@@ -105,6 +107,8 @@ class Memory:
         if thread is not None:
             thread.join()
         with self._lock:
+            if not self._closed:
+                settle(self._view)
             self._closed = True
             self._view.close()
             if self._sql is not None:

@@ -19,6 +19,7 @@ from grail_mem.query.snapshot_reader import SnapshotReader
 from grail_mem.settings import Settings
 from grail_mem.store.clone import clone_name
 from grail_mem.store.files import UNKNOWN_STATE, FileState, read_file
+from grail_mem.store.journal import Journal
 from grail_mem.store.layout import Layout
 from grail_mem.store.ledger import Entry, Ledger
 from grail_mem.store.observation_file import Adopted, FileRow, read_observation
@@ -56,6 +57,7 @@ class View:
 
     def __init__(self, layout: Layout, settings: Settings, *, from_files: bool = False) -> None:
         self.layout, self.settings = layout, settings
+        self.journal = Journal(layout)
         self._reader: SnapshotReader | None = None
         self._prints: Fingerprints | None = None
         self._from_files = from_files
@@ -63,13 +65,14 @@ class View:
 
     def _start(self, *, ledger_from_start: bool = False) -> None:
         """Start anew from the newest snapshot."""
-        self.close()
+        self._close_snapshot()
         self._snapshots_mtime = _mtime(self.layout)  # before looking, so that one published meanwhile is found next
         self.manifest = (None if self._from_files else newest(self.layout)) or _NO_SNAPSHOT
         self.ledger = Ledger(self.layout, {} if ledger_from_start else self.manifest.heads)
         self.delta = Delta(problems=dict(self.manifest.problems))
         self.tombstones = {} if ledger_from_start else dict(self.manifest.tombstones)
         self.hidden = {id_ for id_, (*_, hides) in self.tombstones.items() if hides}
+        self._clone = ""
         self._touched: set[str] = set()
         self._recent_prints: dict[int, set[str]] = {}
         self._owners: dict[str, str] = {}
@@ -87,7 +90,11 @@ class View:
         self._known_by_folder: dict[str, dict[str, FileState | None]] = {}
 
     def close(self) -> None:
-        """Let go of the index file; the view opens it again when asked."""
+        """Let go of every file; the view opens them again when asked."""
+        self._close_snapshot()
+        self.journal.close()
+
+    def _close_snapshot(self) -> None:
         if self._reader is not None:
             self._reader.close()
         if self._prints is not None:
@@ -96,7 +103,9 @@ class View:
 
     def clone_name(self) -> str:
         """The chain that this copy of the store writes; the write lock must be held."""
-        return clone_name(self.layout, self.ledger)
+        if not self._clone:
+            self._clone = clone_name(self.layout, self.ledger, self.journal.tip)
+        return self._clone
 
     # -- keeping up --------------------------------------------------------------------------------------------------
 

@@ -133,6 +133,11 @@ def write_staged(staging: int, data: bytes, *, sync: bool = True) -> str:
     return name
 
 
+def second_name(staged: str) -> str:
+    """The name in the staging folder of the file that a staged one replaces, until the change is complete."""
+    return staged.removesuffix(".tmp") + ".old"
+
+
 def write_all(descriptor: int, data: bytes) -> None:
     """Write every byte, however many calls it takes."""
     view = memoryview(data)

@@ -16,11 +16,12 @@ MEMORIES: Final = "memories"
 SETTINGS_FILE: Final = "grail.yaml"
 LEDGER: Final = ".grail/ledger"
 LOCAL: Final = ".grail/local"
+STAGING: Final = f"{LOCAL}/staging"
 OUTPUT: Final = "output"
 
 
 _PLACES: Final = {
-    "settings": SETTINGS_FILE, "ledger": LEDGER, "local": LOCAL, "staging": f"{LOCAL}/staging",
+    "settings": SETTINGS_FILE, "ledger": LEDGER, "local": LOCAL, "staging": STAGING,
     "output": OUTPUT, "snapshots": f"{OUTPUT}/snapshots",
 }  # fmt: skip
 _PLAIN_PATH: Final = re.compile(

@@ -10,8 +10,8 @@ from __future__ import annotations
 import json
 import os
 import secrets
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -22,8 +22,9 @@ from grail_mem.store.layout import Layout, is_observation_path
 
 VERSION: Final = 1
 GENESIS: Final = "0" * 64
-TIP: Final = "tip"
 TOMBSTONES: Final = frozenset({"hide", "restore"})
+BY_OTHERS: Final = frozenset({"adopt", "edit", "relocate", "vanish"})
+"""Actions that a scan found rather than did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +125,54 @@ def read_chain(path: Path, head: Head = _START, *, thorough: bool = False) -> tu
         if thorough and not _is_as_written(record, line):
             broken.append(Broken(clone, number, "changed", f"record {record['seq']} is not what was written"))
         entries.append(_entry(record, clone))
-        seq, digest, at = record["seq"], sha256(_chained(line)).hexdigest(), record["at"]
+        seq, digest, at = record["seq"], _link(line), record["at"]
     return entries, Head(head.offset + len(whole), seq, digest, at), broken
+
+
+class Chain:
+    """The end of one chain, open for writing.
+
+    Attributes:
+        clone: Its name.
+        head: Where it ends.
+        written: The entries written so far.
+    """
+
+    def __init__(self, clone: str, descriptor: int, head: Head) -> None:
+        self.clone, self.head = clone, head
+        self.written: list[Entry] = []
+        self._descriptor = descriptor
+
+    def lines(self, entries: Sequence[Entry]) -> list[bytes]:
+        """The lines that entries become when they are written next."""
+        head = self.head
+        lines: list[bytes] = []
+        for entry in entries:
+            line, head = _line(entry, head)
+            lines.append(line)
+        return lines
+
+    def follows(self, line: bytes) -> bool:
+        """Whether a line may be written next."""
+        record = _parse(line)
+        return record is not None and (record["seq"], record["prev"]) == (self.head.seq + 1, self.head.digest)
+
+    def write(self, entries: Sequence[Entry], lines: Sequence[bytes]) -> None:
+        """Write the lines of entries in one call, not yet durable.
+
+        Raises:
+            OSError: They could not be written; nothing was appended.
+        """
+        try:
+            write_all(self._descriptor, b"".join(lines))
+        except OSError:
+            os.ftruncate(self._descriptor, self.head.offset)
+            raise
+        offset, seq, digest, at = self.head
+        for entry, line in zip(entries, lines, strict=True):
+            offset, seq, digest, at = offset + len(line), seq + 1, _link(line), max(entry.at, at)
+            self.written.append(replace(entry, at=at, clone=self.clone, seq=seq))
+        self.head = Head(offset, seq, digest, at)
 
 
 class Ledger:
@@ -172,64 +219,30 @@ class Ledger:
         ]
         return grown, self.heads.keys() - sizes.keys()
 
-    def append(self, entries: Sequence[Entry], clone: str) -> int:
-        """Write entries at the end of this clone's chain in one call, not yet durable.
+    @contextmanager
+    def appending(self, clone: str) -> Iterator[Chain]:
+        """This clone's chain, ready for lines at its end; the store's write lock must be held, and `read` called under it.
 
-        The store's write lock must be held, and `read` called under it. The entries are returned by the next `read`,
-        like everybody else's.
-
-        Returns:
-            The chain's descriptor, for the caller to `fdatasync` and close.
-
-        Raises:
-            OSError: The lines could not be written; nothing was appended.
+        The entries written are returned by the next `read`, like everybody else's.
         """
         descriptor = _open_chain(self._layout, clone)
         try:
-            size = os.fstat(descriptor).st_size
             head = self.heads.get(clone, Head())
-            texts: list[str] = []
-            own: list[Entry] = []
-            if head.offset != size:
-                own, head = self._close_fragment(descriptor, clone)
-                size = head.offset
-            for entry in entries:
-                text, head = _line(entry, head)
-                texts.append(text)
-                own.append(replace(entry, at=head.at, clone=clone, seq=head.seq))
-            try:
-                write_all(descriptor, "".join(texts).encode("ascii"))
-            except OSError:
-                os.ftruncate(descriptor, size)
-                raise
-        except BaseException:
+            if head.offset != os.fstat(descriptor).st_size:
+                entries, head = self._close_fragment(descriptor, clone)
+                self.heads[clone] = head
+                self._own += entries
+            chain = Chain(clone, descriptor, head)
+            yield chain
+            self.heads[clone] = chain.head
+            self._own += chain.written
+        finally:
             os.close(descriptor)
-            raise
-        self.heads[clone] = head
-        self._own += own
-        self._leave(clone, head)
-        return descriptor
 
-    def _leave(self, clone: str, head: Head) -> None:
-        """Note where this copy left its chain. Losing the note does no harm, so it is not synced."""
-        with suppress(OSError):
-            descriptor = os.open(self._layout.local / TIP, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
-            try:
-                os.pwrite(descriptor, f"{clone:<16}{head.seq:>16} {head.digest}\n".encode(), 0)
-            finally:
-                os.close(descriptor)
-
-    def ends_as_left(self, clone: object) -> bool:
-        """Whether this clone's chain ends where this copy left it, or further on; the chain must have been read."""
-        if not isinstance(clone, str):
-            return False
-        try:
-            name, seq, digest = (self._layout.local / TIP).read_text().split()
-            left = int(seq)
-        except (OSError, ValueError):
-            return True
+    def ends_at(self, clone: str, seq: int, digest: str) -> bool:
+        """Whether a chain ends with the line of this number and digest, or further on; it must have been read."""
         head = self.heads.get(clone, Head())
-        return name != clone or head.seq > left or (head.seq, head.digest) == (left, digest)
+        return head.seq > seq or (head.seq, head.digest) == (seq, digest)
 
     def _close_fragment(self, descriptor: int, clone: str) -> tuple[list[Entry], Head]:
         """End what a killed writer left at the end of the chain, so that it cannot swallow the next line.
@@ -272,10 +285,26 @@ def _chained(line: bytes) -> bytes:
     Quotes inside a text are escaped, so the name of the open part cannot be found in one.
     """
     cut = line.find(b',"open":')
-    return line if cut < 0 else line[:cut] + b"}"
+    return line.rstrip(b"\n") if cut < 0 else line[:cut] + b"}"
 
 
-def _line(entry: Entry, head: Head) -> tuple[str, Head]:
+def _link(line: bytes) -> str:
+    """What the next line of the chain refers to."""
+    return sha256(_chained(line)).hexdigest()
+
+
+def link_of(line: bytes) -> tuple[int, str]:
+    """Number and digest of a line that was written here."""
+    return json.loads(line)["seq"], _link(line)
+
+
+def read_line(line: bytes, clone: str) -> Entry | None:
+    """The entry in one line of a chain; None when it is none."""
+    record = _parse(line)
+    return None if record is None else _entry(record, clone)
+
+
+def _line(entry: Entry, head: Head) -> tuple[bytes, Head]:
     at = max(entry.at, head.at)  # a clock that was set back must not reorder one chain's own history
     opened = {"salt": secrets.token_hex(8)} | {name: v for name in _OPEN if (v := getattr(entry, name))}
     closed = {
@@ -284,8 +313,8 @@ def _line(entry: Entry, head: Head) -> tuple[str, Head]:
     }  # fmt: skip
     closed["commit"] = _commit(closed | {"open": opened})
     chained = _canonical(closed)
-    text = f'{chained[:-1]},"open":{_canonical(opened)}}}\n'
-    return text, Head(head.offset + len(text), head.seq + 1, sha256(chained.encode()).hexdigest(), at)
+    line = f'{chained[:-1]},"open":{_canonical(opened)}}}\n'.encode("ascii")
+    return line, Head(head.offset + len(line), head.seq + 1, sha256(chained.encode()).hexdigest(), at)
 
 
 _IN_ORDER: Final = ("v", "seq", "at", "actor", "action", "id", "commit", "prev")

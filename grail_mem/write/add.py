@@ -24,7 +24,7 @@ from grail_mem.store.frontmatter import render
 from grail_mem.store.layout import Layout, inside
 from grail_mem.store.ledger import Entry
 from grail_mem.store.observation_file import fields_of
-from grail_mem.write.staged import Placing, confirm, discard, make_durable, place, stage, staging, writing
+from grail_mem.write.staged import Placing, discard, make_durable, place, stage, staging, writing
 from grail_mem.write.validate import Draft, make_observation
 
 
@@ -77,19 +77,17 @@ def add(view: View, drafts: Sequence[Draft], *, actor: str) -> list[Written]:
     with staging(view.layout) as staging_fd, translated("store the observation"):
         spelled = {category: _make_folder(view.layout, category) for category in {o.category for o, _, _ in checked}}
         ready = [_prepare(*item, spelled[item[0].category]) for item in checked]
-        sync = view.settings.durability == "full" or len(ready) > 1  # a batch is promised before it is placed
-        staged = stage(staging_fd, [item.data for item in ready], sync=sync)
+        staged = stage(staging_fd, [item.data for item in ready])
         try:
-            with writing(view.layout):
+            with writing(view):
                 view.catch_up()
                 results, placings, unused = _decide(view, ready, staged, actor)
-                ledger_fd = place(view, placings, staging_fd)
+                place(view, placings, staging_fd)
         except Exception:  # not an interrupt: what is committed by then is finished by the next writer
             discard(staging_fd, staged)
             raise
         discard(staging_fd, unused)
-        make_durable(view, placings, ledger_fd)
-        confirm(view, [result.path for result in results if not result.created])
+        make_durable(view)  # also what another call stored that says the same and has not returned yet
     return results
 
 
@@ -123,7 +121,7 @@ def _decide(
             "add", made.id, path, digest=sha256(item.data).hexdigest(), fingerprint=f"{print_:016x}",
             at=format_time(datetime.now(UTC)), actor=actor,
         )  # fmt: skip
-        placings.append(Placing(name, path, entry))
+        placings.append(Placing(name, path, item.data, entry))
         hidden = (HIDDEN_BEFORE,) if print_ in said.hidden else ()
         here[print_] = Written(made.id, path, warnings=(*item.warnings, *hidden))
         results.append(here[print_])

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -24,7 +23,7 @@ from grail_mem.store.files import open_folder, read_file, translated
 from grail_mem.store.frontmatter_edit import edit
 from grail_mem.store.ledger import Entry
 from grail_mem.store.observation_file import FileRow, fields_of
-from grail_mem.write.staged import Placing, confirmed, discard, make_durable, place, stage, staging, writing
+from grail_mem.write.staged import Placing, discard, make_durable, place, stage, staging, tell, writing
 from grail_mem.write.validate import DRAFT_FIELDS, Draft, make_observation, with_endpoints
 
 
@@ -65,7 +64,7 @@ def update(view: View, id_: str, patch: Mapping[str, Any], *, append: str | None
         InputError: A field or value cannot be used; `problems` lists every reason.
     """
     _check_patch(patch, append)
-    with staging(view.layout) as staging_fd, translated("change the observation"), writing(view.layout):
+    with staging(view.layout) as staging_fd, translated("change the observation"), writing(view):
         row = _current(view, id_)
         patch = dict(patch) | ({"content": f"{row.observation.content}\n\n{append}"} if append is not None else {})
         made, warnings = _patched(view, row.observation, patch)
@@ -75,7 +74,7 @@ def update(view: View, id_: str, patch: Mapping[str, Any], *, append: str | None
         if new == data:
             return Changed(id_, row.observation.path, changed=False, warnings=warnings)
         entry = _entry("update", made, row, row.observation.path, new, actor, reason)
-        _replace(view, staging_fd, row.observation.path, new, entry)
+        _replace(view, staging_fd, data, new, entry)
     return Changed(id_, row.observation.path, warnings=warnings)
 
 
@@ -88,7 +87,7 @@ def move(view: View, id_: str, category: str, *, actor: str, reason: str) -> Cha
         ConflictError: A file of that name is there already.
     """
     category = clean_category(category)
-    with staging(view.layout) as staging_fd, translated("move the observation"), writing(view.layout):
+    with staging(view.layout) as staging_fd, translated("move the observation"), writing(view):
         row = _current(view, id_)
         old = row.observation.path
         folder, _, name = old.rpartition("/")
@@ -105,18 +104,8 @@ def move(view: View, id_: str, category: str, *, actor: str, reason: str) -> Cha
                     )
                 data, _ = read_file(name, dir_fd=source)
                 new = edit(data, {"category": view.layout.category_of(spelled)}) if row.has_id else data
-                entry = _entry("move", row.observation, row, path, new, actor, reason, was=old)
-                staged = stage(staging_fd, [new], sync=view.settings.durability == "full")
-                placing = Placing(staged[0], path, entry)
-                try:
-                    os.rename(name, name, src_dir_fd=source, dst_dir_fd=target)
-                    ledger_fd = place(view, [placing], staging_fd)
-                except BaseException:
-                    with suppress(OSError):  # back to where it was; nothing to do when it never left
-                        os.rename(name, name, src_dir_fd=target, dst_dir_fd=source)
-                    discard(staging_fd, staged)
-                    raise
-        make_durable(view, [placing], ledger_fd)
+        entry = _entry("move", row.observation, row, path, new, actor, reason, was=old)
+        _replace(view, staging_fd, data, new, entry)
     return Changed(id_, path)
 
 
@@ -139,16 +128,14 @@ def restore(view: View, id_: str, *, actor: str, reason: str) -> Changed:
 
 
 def _tombstone(view: View, id_: str, action: str, actor: str, reason: str) -> Changed:
-    with translated(f"{action} the observation"), writing(view.layout):
+    with translated(f"{action} the observation"), writing(view):
         row = locate(view, id_)
         path = row.observation.path
         if (id_ in view.hidden) == (action == "hide"):
             return Changed(id_, path, changed=False)
         entry = Entry(action, id_, path, reason=reason, at=format_time(datetime.now(UTC)), actor=actor)
         entries = [entry] if row.has_id else [_adoption(row, entry), entry]
-        descriptor = view.ledger.append(entries, view.clone_name())
-        with confirmed(descriptor):
-            pass
+        tell(view, entries)
     return Changed(id_, path)
 
 
@@ -227,12 +214,11 @@ def _times_for(row: FileRow) -> tuple[str, str]:
     return ("", "") if row.has_id else (format_time(o.observed_at), format_time(o.recorded_at))
 
 
-def _replace(view: View, staging_fd: int, path: str, data: bytes, entry: Entry) -> None:
-    names = stage(staging_fd, [data], sync=view.settings.durability == "full")
-    placing = Placing(names[0], path, entry)
+def _replace(view: View, staging_fd: int, old: bytes, new: bytes, entry: Entry) -> None:
+    names = stage(staging_fd, [new])
     try:
-        ledger_fd = place(view, [placing], staging_fd)
-    except BaseException:
+        place(view, [Placing(names[0], entry.path, new, entry, sha256(old).hexdigest())], staging_fd)
+    except Exception:  # not an interrupt: what is committed by then is finished by the next writer
         discard(staging_fd, names)
         raise
-    make_durable(view, [placing], ledger_fd)
+    make_durable(view)

@@ -1,41 +1,49 @@
 """Putting staged files in place and telling the ledger: the one way by which any change becomes part of a store.
 
-Order of a change: bytes staged and synced → (lock) names given → ledger lines appended → (unlock) folders and ledger
-synced. Knows nothing of what an observation is.
+Order of a change: bytes staged → (lock) record in the journal → names given → ledger lines appended → (unlock) journal
+synced. Knows nothing of what an observation is, and of what killed writers left only where to ask.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from grail_mem.errors import StoreError
 from grail_mem.query.view import View
-from grail_mem.store.clone import clone_name
-from grail_mem.store.files import FOLDER_MODE, open_folder, sync_folder, translated, write_staged
+from grail_mem.store.files import FOLDER_MODE, open_folder, second_name, sync_folder, translated, write_staged
+from grail_mem.store.journal import File, Record
 from grail_mem.store.layout import Layout
-from grail_mem.store.ledger import Entry, Ledger, history
+from grail_mem.store.ledger import Entry
 from grail_mem.store.lock import exclusive
 from grail_mem.write.init import make_store
+from grail_mem.write.recovery import LOCK, checkpoint, recover
 
-COMMITTED: Final = ".commit"
-REPLACED: Final = ".old"
 LEFTOVER_AFTER_S: Final = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
 class Placing:
-    """One staged file and the name it gets."""
+    """One staged file and the name it gets.
+
+    Attributes:
+        staged: Its name in the staging folder.
+        path: The path it gets, relative to the root.
+        data: Its bytes.
+        entry: What the ledger is told; `was` names the file that goes when this one comes.
+        before: SHA-256 of the file that is replaced; empty for a new one.
+    """
 
     staged: str
     path: str
+    data: bytes
     entry: Entry
+    before: str = ""
 
 
 @contextmanager
@@ -58,22 +66,22 @@ def staging(layout: Layout) -> Iterator[int]:
 
 
 @contextmanager
-def writing(layout: Layout) -> Iterator[None]:
+def writing(view: View) -> Iterator[None]:
     """Hold the store's write lock; whatever a killed writer had committed is finished first."""
-    with exclusive(layout.local / "write.lock"):
-        _finish_committed(layout)
+    with exclusive(view.layout.local / LOCK):
+        recover(view)
         yield
 
 
 def discard(staging_fd: int, names: Sequence[str]) -> None:
     """Remove staged files that will not be used."""
-    for name in names:
+    for name in filter(None, names):
         with suppress(OSError):
             os.unlink(name, dir_fd=staging_fd)
 
 
-def stage(staging_fd: int, files: Sequence[bytes], *, sync: bool) -> list[str]:
-    """Write files under names of their own; all are durable afterwards unless `sync` is False.
+def stage(staging_fd: int, files: Sequence[bytes]) -> list[str]:
+    """Write files under names of their own, not yet durable.
 
     Raises:
         OSError: One could not be written; none is left behind.
@@ -81,186 +89,127 @@ def stage(staging_fd: int, files: Sequence[bytes], *, sync: bool) -> list[str]:
     names: list[str] = []
     try:
         for data in files:
-            names.append(write_staged(staging_fd, data, sync=sync and len(files) == 1))  # noqa: PERF401  what was written must be known when the next fails
-        if sync and len(files) > 1:  # all written first: the file system then syncs them in few steps
-            for name in names:
-                _sync_file(name, staging_fd)
+            names.append(write_staged(staging_fd, data, sync=False))  # noqa: PERF401  what was written must be known when the next fails
     except BaseException:
         discard(staging_fd, names)
         raise
     return names
 
 
-def place(view: View, placings: Sequence[Placing], staging_fd: int) -> int | None:
+def place(view: View, placings: Sequence[Placing], staging_fd: int) -> None:
     """Give staged files their names and append their entries, all or none; the write lock must be held.
-
-    Returns:
-        The ledger's descriptor for `make_durable`, or None when there was nothing to place.
 
     Raises:
         OSError: The disk did not take it; nothing was placed, and what was there is as before.
     """
     if not placings:
-        return None
-    layout = view.layout
-    note = _commit(placings, staging_fd)
+        return
+    files = [File(placing.staged, placing.before, placing.data) for placing in placings]
     kept: dict[Placing, str] = {}
     try:
-        for placing in placings:
-            kept[placing] = _keep(layout, placing, staging_fd)
-            put_in_place(layout, placing.staged, placing.path, staging_fd)
-        ledger_fd = view.ledger.append([placing.entry for placing in placings], view.clone_name())
+        with _committed(view, [placing.entry for placing in placings], files):
+            for placing in placings:
+                kept[placing] = _keep(view.layout, placing, staging_fd)
+                _put_in_place(view.layout, placing, staging_fd)
     except Exception:  # not an interrupt: what is committed by then is finished by the next writer
         for placing, former in reversed(kept.items()):
-            _take_back(layout, placing, former, staging_fd)
-        discard(staging_fd, [note])
+            _take_back(view.layout, placing, former, staging_fd)
         raise
-    discard(staging_fd, [note, *filter(None, kept.values())])
-    return ledger_fd
+    discard(staging_fd, list(kept.values()))
+
+
+def tell(view: View, entries: Sequence[Entry]) -> None:
+    """Append entries that change no file, durably; the write lock must be held.
+
+    Raises:
+        OSError: The disk did not take it; nothing was appended.
+        StoreError: It is appended, but the disk did not confirm it.
+    """
+    with _committed(view, entries):
+        pass
+    confirm(view)
+
+
+@contextmanager
+def _committed(view: View, entries: Sequence[Entry], files: Sequence[File] = ()) -> Iterator[None]:
+    """Record a change in the journal, let the block put its files in place, and tell the ledger; all or none."""
+    promised = not files or view.settings.durability == "full"
+    clone = view.clone_name()
+    with view.ledger.appending(clone) as chain:
+        record = Record(clone, chain.lines(entries), files, promised)
+        if not view.journal.has_room(record):
+            checkpoint(view)
+        view.journal.append(record)
+        try:
+            yield
+            chain.write(entries, record.lines)
+        except Exception:
+            view.journal.take_back()
+            raise
+    with suppress(OSError):  # then the next writer looks whether it is
+        view.journal.note_in_place()
 
 
 def _keep(layout: Layout, placing: Placing, staging_fd: int) -> str:
     """Give the file that is about to be replaced a second name in the staging folder; empty when there is none."""
-    if placing.entry.action == "add":
+    if not placing.before:
         return ""
-    name = placing.staged.removesuffix(".tmp") + REPLACED
+    name = second_name(placing.staged)
     with suppress(OSError):  # not every file system can; then a full disk may leave the change in place, unreported
-        os.link(layout.root / placing.path, name, dst_dir_fd=staging_fd, follow_symlinks=False)
+        former = layout.root / (placing.entry.was or placing.path)
+        os.link(former, name, dst_dir_fd=staging_fd, follow_symlinks=False)
         return name
     return ""
 
 
-def _take_back(layout: Layout, placing: Placing, former: str, staging_fd: int) -> None:
-    """Undo one placing: the former file gets its name back, or a new file goes back to the staging folder."""
-    with suppress(OSError):
-        if former:
-            os.rename(former, layout.root / placing.path, src_dir_fd=staging_fd)
-        elif placing.entry.action == "add" and not _is_staged(placing, staging_fd):
-            os.rename(layout.root / placing.path, placing.staged, dst_dir_fd=staging_fd)
-
-
-def _is_staged(placing: Placing, staging_fd: int) -> bool:
-    return os.access(placing.staged, os.F_OK, dir_fd=staging_fd)
-
-
-def put_in_place(layout: Layout, staged: str, path: str, staging_fd: int) -> None:
-    """Give a staged file its name, replacing what has that name."""
+def _put_in_place(layout: Layout, placing: Placing, staging_fd: int) -> None:
+    """Give a staged file its name; the file it replaces goes, or comes to the new place first when it is moved."""
+    was, path = placing.entry.was, placing.path
     folder, _, name = path.rpartition("/")
     with open_folder(layout.root, folder, create=True) as (descriptor, _):
-        os.rename(staged, name, src_dir_fd=staging_fd, dst_dir_fd=descriptor)
+        if was:
+            former, _, former_name = was.rpartition("/")
+            with open_folder(layout.root, former) as (source, _):
+                os.rename(former_name, name, src_dir_fd=source, dst_dir_fd=descriptor)
+        os.rename(placing.staged, name, src_dir_fd=staging_fd, dst_dir_fd=descriptor)
 
 
-def make_durable(view: View, placings: Sequence[Placing], ledger_fd: int | None) -> None:
-    """Make placed files, their names and their ledger lines survive a loss of power, as the settings ask.
+def _take_back(layout: Layout, placing: Placing, former: str, staging_fd: int) -> None:
+    """Undo one placing: the former file gets its name back, or a new file goes back to the staging folder."""
+    was, path = placing.entry.was, layout.root / placing.path
+    if was and os.path.lexists(layout.root / was):  # it never left
+        discard(staging_fd, [former])
+        return
+    with suppress(OSError):
+        if former:
+            os.rename(former, path, src_dir_fd=staging_fd)
+        elif not placing.before and not os.access(placing.staged, os.F_OK, dir_fd=staging_fd):
+            os.rename(path, placing.staged, dst_dir_fd=staging_fd)
+    discard(staging_fd, [former])  # a second name of the very file that has the first stays where it is
+    if was:
+        with suppress(OSError):
+            os.rename(path, layout.root / was)
 
-    `full`: the files are synced before they get their names, then the folders and the ledger. `fast`: each file is
-    synced once under its name, which on ext4 and XFS makes the name durable with it.
+
+def confirm(view: View) -> None:
+    """Make everything that was committed so far survive a loss of power, other processes' changes too.
 
     Raises:
         StoreError: The disk did not confirm it; everybody sees the change all the same.
     """
-    if ledger_fd is None:
-        return
-    if view.settings.durability == "fast":
-        with confirmed(ledger_fd, sync=False):
-            for placing in placings:
-                _sync_file(str(view.layout.root / placing.path))
-        return
-    with confirmed(ledger_fd):
-        for folder in sorted({path.rpartition("/")[0] for p in placings for path in (p.path, p.entry.was or p.path)}):
-            sync_folder(view.layout.root / folder)
-
-
-def confirm(view: View, paths: Sequence[str]) -> None:
-    """Make files durable that somebody else wrote, whose own call may not have returned yet."""
-    if view.settings.durability == "fast":
-        return
-    for path in dict.fromkeys(paths):
-        with suppress(FileNotFoundError):
-            _sync_file(str(view.layout.root / path))
-            sync_folder((view.layout.root / path).parent)
-
-
-@contextmanager
-def confirmed(ledger_fd: int, *, sync: bool = True) -> Iterator[None]:
-    """Sync and close the ledger after the block; a failure in here comes too late to say that nothing was stored."""
     try:
-        yield
-        if sync:
-            os.fdatasync(ledger_fd)
+        view.journal.sync()
     except OSError as error:
         raise StoreError(
             f"The change is stored and visible, but the disk did not confirm it: {error.strerror or error}.",
             hint="It may be lost with the power; look after the disk, then run `grail check`.",
         ) from error
-    finally:
-        os.close(ledger_fd)
 
 
-def _sync_file(name: str, dir_fd: int | None = None) -> None:
-    descriptor = os.open(name, os.O_RDONLY | os.O_CLOEXEC, dir_fd=dir_fd)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _commit(placings: Sequence[Placing], staging_fd: int) -> str:
-    """Note what will be put in place, so that the next writer can finish it; durable when it must be all or none."""
-    note = json.dumps([[p.staged, p.path, asdict(p.entry)] for p in placings]).encode()
-    together = len(placings) > 1
-    staged = write_staged(staging_fd, note, sync=together)
-    name = staged.removesuffix(".tmp") + COMMITTED
-    try:
-        os.rename(staged, name, src_dir_fd=staging_fd, dst_dir_fd=staging_fd)
-        if together:
-            os.fsync(staging_fd)
-    except OSError:
-        discard(staging_fd, [staged, name])
-        raise
-    return name
-
-
-def _finish_committed(layout: Layout) -> None:
-    try:
-        notes = sorted(name for name in os.listdir(layout.staging) if name.endswith(COMMITTED))
-    except FileNotFoundError:
-        return
-    for note in notes:
-        _finish(layout, note)
-
-
-def _finish(layout: Layout, note: str) -> None:
-    """Put in place what a killed writer had committed to, and tell the ledger what it did not yet hear."""
-    with staging(layout) as descriptor:
-        placings = _noted(layout, note)
-        for placing in list(placings):
-            if not _is_staged(placing, descriptor):
-                continue
-            if len(placings) > 1 and placing.entry.action == "add":
-                put_in_place(layout, placing.staged, placing.path, descriptor)
-            else:  # it changed nothing yet; done now, it could undo what somebody wrote meanwhile
-                discard(descriptor, [placing.staged])
-                placings.remove(placing)
-        told = {(entry.action, entry.id, entry.digest) for entry in history(layout)}
-        untold = [p.entry for p in placings if (p.entry.action, p.entry.id, p.entry.digest) not in told]
-        for folder in sorted({placing.path.rpartition("/")[0] for placing in placings}):
-            with suppress(FileNotFoundError):  # somebody removed it since
-                sync_folder(layout.root / folder)
-        if untold:
-            ledger = Ledger(layout)
-            ledger.read()
-            with confirmed(ledger.append(untold, clone_name(layout, ledger))):
-                pass
-        discard(descriptor, [note])
-
-
-def _noted(layout: Layout, note: str) -> list[Placing]:
-    """What a note says; nothing when the power went before it was whole: a scan finds what was put in place."""
-    try:
-        return [Placing(s, p, Entry(**e)) for s, p, e in json.loads((layout.staging / note).read_bytes())]
-    except ValueError:
-        return []
+def make_durable(view: View) -> None:
+    """Confirm what was placed, as far as the settings ask: `fast` leaves that to the system."""
+    if view.settings.durability == "full":
+        confirm(view)
 
 
 def leftovers(layout: Layout) -> list[Path]:
@@ -270,8 +219,4 @@ def leftovers(layout: Layout) -> list[Path]:
     except FileNotFoundError:
         return []
     old = time.time() - LEFTOVER_AFTER_S
-    return sorted(
-        layout.staging / name
-        for name in names
-        if not name.endswith(COMMITTED) and (layout.staging / name).stat().st_mtime < old
-    )
+    return sorted(layout.staging / name for name in names if (layout.staging / name).stat().st_mtime < old)

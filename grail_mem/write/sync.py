@@ -20,7 +20,7 @@ from grail_mem.store.files import read_file, translated
 from grail_mem.store.frontmatter_edit import edit
 from grail_mem.store.ledger import Entry
 from grail_mem.store.observation_file import FileRow
-from grail_mem.write.staged import Placing, confirmed, discard, make_durable, place, stage, staging, writing
+from grail_mem.write.staged import Placing, discard, make_durable, place, stage, staging, tell, writing
 
 BATCH = 500
 
@@ -84,7 +84,7 @@ def sync(
     stamping = view.settings.stamp == "sync" if stamp is None else stamp
     if dry_run:
         return _report(view, n_files, view.unsynced(), stamped=_unstamped(view) if stamping else (), dry_run=True)
-    with translated("record what changed"), writing(view.layout):
+    with translated("record what changed"), writing(view):
         view.absorb()
         changes = view.unsynced()
         _tell(view, changes, actor)
@@ -108,8 +108,7 @@ def _tell(view: View, changes: Sequence[Change], actor: str) -> None:
         return
     at = format_time(datetime.now(UTC))
     entries = [_entry(change, at, actor) for change in changes]
-    with confirmed(view.ledger.append(entries, view.clone_name())):
-        pass
+    tell(view, entries)
     view.synced(changes)
 
 
@@ -133,7 +132,7 @@ def _stamp(view: View, actor: str) -> tuple[str, ...]:
     rows = view.rows_without_id()
     stamped: list[str] = []
     for start in range(0, len(rows), BATCH):
-        with staging(view.layout) as staging_fd, translated("write ids into files"), writing(view.layout):
+        with staging(view.layout) as staging_fd, translated("write ids into files"), writing(view):
             view.catch_up()
             stamped += _stamp_some(view, rows[start : start + BATCH], staging_fd, actor)
     return tuple(stamped)
@@ -145,17 +144,17 @@ def _stamp_some(view: View, rows: Sequence[FileRow], staging_fd: int, actor: str
         data, _ = read_file(view.layout.root / row.observation.path)
         if sha256(data).hexdigest() == row.observation.sha256:
             ready.append((row, edit(data, stamp_of(row))))
-    names = stage(staging_fd, [data for _, data in ready], sync=view.settings.durability == "full")
+    names = stage(staging_fd, [data for _, data in ready])
     placings = [
-        Placing(name, row.observation.path, _stamp_entry(row, data, actor))
+        Placing(name, row.observation.path, data, _stamp_entry(row, data, actor), row.observation.sha256)
         for name, (row, data) in zip(names, ready, strict=True)
     ]
     try:
-        ledger_fd = place(view, placings, staging_fd)
+        place(view, placings, staging_fd)
     except Exception:
         discard(staging_fd, names)
         raise
-    make_durable(view, placings, ledger_fd)
+    make_durable(view)
     return [placing.path for placing in placings]
 
 

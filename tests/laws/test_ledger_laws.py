@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -52,7 +51,8 @@ def new_layout() -> Iterator[Layout]:
 def append(layout: Layout, items: list[Entry]) -> None:
     ledger = Ledger(layout)
     ledger.read()
-    os.close(ledger.append(items, CLONE))
+    with ledger.appending(CLONE) as chain:
+        chain.write(items, chain.lines(items))
 
 
 def chain(layout: Layout) -> Path:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,9 @@ CLONE = "abcdefgh"
 def append(layout: Layout, *ids: str) -> None:
     ledger = Ledger(layout)
     ledger.read()
-    os.close(ledger.append([Entry("add", i, f"memories/{i}.md", digest="00", reason="why") for i in ids], CLONE))
+    entries = [Entry("add", i, f"memories/{i}.md", digest="00", reason="why") for i in ids]
+    with ledger.appending(CLONE) as chain:
+        chain.write(entries, chain.lines(entries))
 
 
 @pytest.fixture
@@ -117,5 +118,6 @@ def test_the_clock_set_back_does_not_reorder_a_chain(tmp_path: Path) -> None:
     for at in ("2026-01-02T00:00:00Z", "2026-01-01T00:00:00Z"):
         ledger = Ledger(layout)
         ledger.read()
-        os.close(ledger.append([Entry("hide", "A", at=at)], CLONE))
+        with ledger.appending(CLONE) as chain:
+            chain.write(entries := [Entry("hide", "A", at=at)], chain.lines(entries))
     assert [e.at for e in history(layout)] == ["2026-01-02T00:00:00Z"] * 2
