@@ -497,7 +497,6 @@ class Memory:
     def _compact_if_due(self) -> None:
         """Start a compaction beside the caller's work when so much changed that reading it costs more."""
         with self._lock:
-            self._view.catch_up()
             under_way = self._compacting is not None and self._compacting.is_alive()
             if under_way or not compaction.is_due(self._view):
                 return

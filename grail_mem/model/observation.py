@@ -106,7 +106,7 @@ class Observation:
     def to_dict(self) -> dict[str, Any]:
         """The observation as plain JSON values; times as `2026-06-02T14:23:00Z`, absent values left out."""
         return {
-            name: _plain(value)
+            name: plain(value)
             for name in self.__slots__
             if (value := getattr(self, name)) not in (None, (), {}) or name in _ALWAYS
         }
@@ -115,15 +115,16 @@ class Observation:
 _ALWAYS: Final = frozenset({"id", "title", "content", "category", "tags", "entities", "relationships", "path"})
 
 
-def _plain(value: object) -> object:
+def plain(value: object) -> object:
+    """A value of an observation as JSON has it: times as text, tuples as lists, parts as mappings without what is absent."""
     if isinstance(value, str):
         return value
     if isinstance(value, datetime):
         return format_time(value)
     if isinstance(value, tuple):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     if isinstance(value, _PARTS):
-        return {name: _plain(v) for name in value.__slots__ if (v := getattr(value, name)) not in (None, "", ())}
+        return {name: plain(v) for name in value.__slots__ if (v := getattr(value, name)) not in (None, "", ())}
     return value
 
 

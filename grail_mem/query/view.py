@@ -117,7 +117,11 @@ class View:
         if rewritten:
             self._start(ledger_from_start=True)
             entries, _ = self.ledger.read()
-        for entry in sorted(entries, key=lambda e: e.order):
+        self.hear(entries)
+
+    def hear(self, entries: Sequence[Entry]) -> None:
+        """Take note of what the ledger says since it was heard last."""
+        for entry in sorted(entries, key=lambda e: e.order) if len(entries) > 1 else entries:
             self._hear(entry)
 
     def _reload_if_newer(self) -> None:

@@ -57,7 +57,7 @@ def translated(doing: str) -> Iterator[None]:
 
 @contextmanager
 def open_folder(root: Path, folder: str, *, create: bool = False) -> Iterator[tuple[int, str]]:
-    """Open a folder below the root one level at a time, without following links.
+    """Open a folder below the root without following links: at once where that can be checked, else level by level.
 
     Args:
         root: The store's root.
@@ -72,17 +72,41 @@ def open_folder(root: Path, folder: str, *, create: bool = False) -> Iterator[tu
         InputError: A level is a link or a file.
         FileNotFoundError: A level is missing and `create` is False.
     """
-    descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    spelled: list[str] = []
+    descriptor = _open_at_once(f"{root}/{folder}" if folder else str(root))
+    if descriptor < 0:
+        descriptor, folder = _open_by_level(root, folder, create=create)
     try:
-        for name in folder.split("/") if folder else []:
-            child, actual = _open_level(descriptor, name, create=create)
-            os.close(descriptor)
-            descriptor = child
-            spelled.append(actual)
-        yield descriptor, "/".join(spelled)
+        yield descriptor, folder
     finally:
         os.close(descriptor)
+
+
+def _open_at_once(path: str) -> int:
+    """A folder's descriptor when the system says that it lies where its path says, so no link was followed; else -1."""
+    try:
+        descriptor = os.open(path, _DIRECTORY)
+    except OSError:
+        return -1
+    try:
+        if os.readlink(f"/proc/self/fd/{descriptor}") == path:
+            return descriptor
+    except OSError:  # no /proc here
+        pass
+    os.close(descriptor)
+    return -1
+
+
+def _open_by_level(root: Path, folder: str, *, create: bool) -> tuple[int, str]:
+    descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    spelled: list[str] = []
+    for name in folder.split("/") if folder else []:
+        try:
+            child, actual = _open_level(descriptor, name, create=create)
+        finally:
+            os.close(descriptor)
+        descriptor = child
+        spelled.append(actual)
+    return descriptor, "/".join(spelled)
 
 
 def _open_level(parent: int, name: str, *, create: bool) -> tuple[int, str]:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from itertools import chain
+from typing import Final
 
 from grail_mem.errors import InputError
 from grail_mem.store.frontmatter_text import (
@@ -67,6 +69,7 @@ CONSTANTS: dict[str, bool | None] = {
 _CONSTANT_WORDS = frozenset(CONSTANTS)
 _RESERVED = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null"))
 _JSON_ONLY = re.compile(f"[{_ESCAPED}]")
+_SHORT: Final = 100
 
 
 # --- writing ---
@@ -82,7 +85,15 @@ def render(fields: Mapping[str, object], content: str) -> bytes:
     Raises:
         InputError: A value of another type (a datetime has to be text already), or a key beyond `MAX_KEY_CHARS`.
     """
-    lines = [line for key, value in fields.items() for line in field_lines(key, clean_value(value, key))]
+    return whole([line for key, value in fields.items() for line in field_lines(key, clean_value(value, key))], content)
+
+
+def whole(lines: Iterable[str], content: str) -> bytes:
+    """The canonical file with these frontmatter lines and this content.
+
+    Raises:
+        InputError: The lines are more than a frontmatter may have.
+    """
     block = "".join(f"{line}\n" for line in lines)
     if len(block) > MAX_FRONTMATTER_CHARS:
         raise InputError(f"The frontmatter would be {len(block)} characters; {MAX_FRONTMATTER_CHARS} is the most.")
@@ -107,6 +118,8 @@ def block_value(value: object) -> str:
 def flow(value: object) -> str:
     """A value on one line, safe inside `[]` and `{}`."""
     match value:
+        case str():
+            return _short_text(value) if len(value) <= _SHORT else _text(value)
         case None:
             return "null"
         case bool():
@@ -115,14 +128,20 @@ def flow(value: object) -> str:
             return int.__repr__(value)
         case float():
             return _float(value)
-        case str():
-            plain = _PLAIN_ITEM.fullmatch(value) and value.lower() not in _RESERVED
-            return str.__str__(value) if plain else quoted(value)
         case list():
             return f"[{', '.join(map(flow, value))}]"
         case dict():
             return f"{{{', '.join(f'{_key(key)}: {flow(item)}' for key, item in value.items())}}}"
     raise TypeError(f"not cleaned: {value!r}")
+
+
+def _text(value: str) -> str:
+    plain = _PLAIN_ITEM.fullmatch(value) and value.lower() not in _RESERVED
+    return str.__str__(value) if plain else quoted(value)
+
+
+_short_text: Final = lru_cache(maxsize=16_384)(_text)
+"""For names and tags, which come again and again."""
 
 
 def clean_value(value: object, where: str, depth: int = 0) -> object:
@@ -134,7 +153,7 @@ def clean_value(value: object, where: str, depth: int = 0) -> object:
     if depth > MAX_DEPTH:
         raise InputError(f"The field {where} is nested deeper than {MAX_DEPTH} levels.")
     if isinstance(value, str):
-        return NOT_TEXT.sub("\ufffd", value)
+        return value if value.isascii() and "\0" not in value else NOT_TEXT.sub("\ufffd", value)
     if isinstance(value, int) and value.bit_length() > 3.3 * MAX_INT_DIGITS:
         raise InputError(f"The field {where} holds a number of more than {MAX_INT_DIGITS} digits.")
     if value is None or isinstance(value, bool | int | float):
@@ -149,6 +168,7 @@ def clean_value(value: object, where: str, depth: int = 0) -> object:
     )
 
 
+@lru_cache(maxsize=1024)
 def _key(key: str) -> str:
     if _PLAIN_KEY.fullmatch(key) and key.lower() not in _RESERVED:
         return str.__str__(key)

@@ -83,7 +83,7 @@ class Journal:
         self._tip = Tip()
         self._boot = ""
         self._start = self._end = _HEADER
-        self._last: Record | None = None
+        self._last = b""  # the last record's payload
 
     def close(self) -> None:
         """Let go of the file; the next `open` opens it again."""
@@ -110,12 +110,12 @@ class Journal:
     def _catch_up(self) -> None:
         while (payload := self._payload_at(self._end)) is not None:
             self._start, self._end = self._end, self._end + _FRAME.size + len(payload)
-            self._last = _record(payload)
+            self._last = payload
 
     def _load(self, header: bytes) -> None:
         said = _read_header(header)
         self._start = self._end = _HEADER
-        self._last = None
+        self._last = b""
         if said is None or not said.items() >= _binding(self._layout).items():  # new, or of another copy of the store
             self._generation = int.from_bytes(os.urandom(6), "little")
             self._capacity = 0
@@ -135,14 +135,17 @@ class Journal:
     @property
     def tip(self) -> Tip:
         """Where the chain ended after the last change."""
-        return self._tip if self._last is None else Tip(self._last.clone, *link_of(self._last.lines[-1]))
+        if not self._last:
+            return self._tip
+        last = _record(self._last)
+        return Tip(last.clone, *link_of(last.lines[-1]))
 
     @property
     def unfinished(self) -> Record | None:
         """The last record when its writer was killed before all of it was in place."""
-        if self._last is None or os.pread(self._fd, 1, self._start + _IN_PLACE_AT) == b"\1":
+        if not self._last or os.pread(self._fd, 1, self._start + _IN_PLACE_AT) == b"\1":
             return None
-        return self._last
+        return _record(self._last)
 
     def records(self) -> Iterator[Record]:
         """Every record, oldest first."""
@@ -171,7 +174,7 @@ class Journal:
         frame = _FRAME.pack(self._generation, len(payload), _digest(payload), 0)
         _write_at(self._fd, frame + payload, self._end)
         self._start, self._end = self._end, self._end + len(frame) + len(payload)
-        self._last = record
+        self._last = payload
 
     def note_in_place(self) -> None:
         """Note that the last record is in place: files and ledger lines."""
@@ -181,7 +184,7 @@ class Journal:
         """Void the last record: nothing of it may be in place."""
         os.pwrite(self._fd, bytes(_FRAME.size), self._start)
         self._start = self._end = _HEADER
-        self._last = None
+        self._last = b""
         self._catch_up()
 
     def sync(self) -> None:
@@ -263,8 +266,9 @@ def _read_header(header: bytes) -> dict[str, Any] | None:
 
 
 def _payload(record: Record) -> bytes:
-    files = [[file.staged, file.before, len(file.data)] for file in record.files]
-    head = json.dumps([record.clone, record.promised, len(record.lines), files], separators=(",", ":")).encode()
+    files = ",".join([f'["{file.staged}","{file.before}",{len(file.data)}]' for file in record.files])
+    promised = "true" if record.promised else "false"
+    head = f'["{record.clone}",{promised},{len(record.lines)},[{files}]]'.encode()  # no text here has to be escaped
     return b"".join([head, b"\n", *record.lines, *(file.data for file in record.files)])
 
 

@@ -129,50 +129,58 @@ def read_chain(path: Path, head: Head = _START, *, thorough: bool = False) -> tu
     return entries, Head(head.offset + len(whole), seq, digest, at), broken
 
 
+class Drafted(NamedTuple):
+    """Entries with the lines they are to become at the end of a chain, and the head after them."""
+
+    entries: list[Entry]
+    lines: list[bytes]
+    head: Head
+
+
 class Chain:
     """The end of one chain, open for writing.
 
     Attributes:
         clone: Its name.
         head: Where it ends.
-        written: The entries written so far.
+        written: The entries that came to stand in it since it was opened.
     """
 
-    def __init__(self, clone: str, descriptor: int, head: Head) -> None:
-        self.clone, self.head = clone, head
-        self.written: list[Entry] = []
+    def __init__(self, clone: str, descriptor: int, head: Head, written: list[Entry]) -> None:
+        self.clone, self.head, self.written = clone, head, written
         self._descriptor = descriptor
 
-    def lines(self, entries: Sequence[Entry]) -> list[bytes]:
-        """The lines that entries become when they are written next."""
+    def draft(self, entries: Sequence[Entry]) -> Drafted:
+        """Entries as they are to be written next."""
         head = self.head
-        lines: list[bytes] = []
+        drafted = Drafted([], [], head)
         for entry in entries:
             line, head = _line(entry, head)
-            lines.append(line)
-        return lines
+            drafted.lines.append(line)
+            drafted.entries.append(replace(entry, at=head.at, clone=self.clone, seq=head.seq))
+        return drafted._replace(head=head)
 
-    def follows(self, line: bytes) -> bool:
-        """Whether a line may be written next."""
+    def redraft(self, line: bytes) -> Drafted | None:
+        """A line that was drafted earlier; None when another one has to be written next."""
         record = _parse(line)
-        return record is not None and (record["seq"], record["prev"]) == (self.head.seq + 1, self.head.digest)
+        if record is None or (record["seq"], record["prev"]) != (self.head.seq + 1, self.head.digest):
+            return None
+        head = Head(self.head.offset + len(line), record["seq"], _link(line), record["at"])
+        return Drafted([_entry(record, self.clone)], [line], head)
 
-    def write(self, entries: Sequence[Entry], lines: Sequence[bytes]) -> None:
-        """Write the lines of entries in one call, not yet durable.
+    def write(self, drafted: Drafted) -> None:
+        """Write what was drafted last in one call, not yet durable.
 
         Raises:
-            OSError: They could not be written; nothing was appended.
+            OSError: It could not be written; nothing was appended.
         """
         try:
-            write_all(self._descriptor, b"".join(lines))
+            write_all(self._descriptor, b"".join(drafted.lines))
         except OSError:
             os.ftruncate(self._descriptor, self.head.offset)
             raise
-        offset, seq, digest, at = self.head
-        for entry, line in zip(entries, lines, strict=True):
-            offset, seq, digest, at = offset + len(line), seq + 1, _link(line), max(entry.at, at)
-            self.written.append(replace(entry, at=at, clone=self.clone, seq=seq))
-        self.head = Head(offset, seq, digest, at)
+        self.head = drafted.head
+        self.written += drafted.entries
 
 
 class Ledger:
@@ -181,7 +189,6 @@ class Ledger:
     def __init__(self, layout: Layout, heads: Mapping[str, Head] | None = None) -> None:
         self._layout = layout
         self.heads: dict[str, Head] = dict(heads or {})
-        self._own: list[Entry] = []
 
     def read(self) -> tuple[list[Entry], bool]:
         """The entries not read yet, chain by chain.
@@ -190,7 +197,7 @@ class Ledger:
             The entries, and whether a chain was rewritten (by git, or to forget): then all of that chain is given
             again, and what was derived from its earlier form is void.
         """
-        entries, self._own = self._own, []
+        entries: list[Entry] = []
         grown, gone = self._grown()
         rewritten = bool(gone)
         for clone in gone:
@@ -223,19 +230,17 @@ class Ledger:
     def appending(self, clone: str) -> Iterator[Chain]:
         """This clone's chain, ready for lines at its end; the store's write lock must be held, and `read` called under it.
 
-        The entries written are returned by the next `read`, like everybody else's.
+        What was written is not given again by the next `read`: it is in the chain's `written`.
         """
         descriptor = _open_chain(self._layout, clone)
         try:
-            head = self.heads.get(clone, Head())
+            head = self.heads.get(clone, _START)
+            entries: list[Entry] = []
             if head.offset != os.fstat(descriptor).st_size:
                 entries, head = self._close_fragment(descriptor, clone)
-                self.heads[clone] = head
-                self._own += entries
-            chain = Chain(clone, descriptor, head)
+            chain = Chain(clone, descriptor, head, entries)
             yield chain
             self.heads[clone] = chain.head
-            self._own += chain.written
         finally:
             os.close(descriptor)
 
@@ -256,11 +261,11 @@ class Ledger:
 
 
 def _open_chain(layout: Layout, clone: str) -> int:
-    path = layout.ledger / f"{clone}.jsonl"
     flags = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC
     try:
-        return os.open(path, flags)
+        return os.open(f"{layout.ledger}/{clone}.jsonl", flags)
     except FileNotFoundError:
+        path = layout.ledger / f"{clone}.jsonl"
         path.parent.mkdir(parents=True, exist_ok=True, mode=FOLDER_MODE)
         descriptor = os.open(path, flags | os.O_CREAT, FILE_MODE)
         for folder in (path.parent, path.parent.parent, layout.root):
@@ -268,15 +273,7 @@ def _open_chain(layout: Layout, clone: str) -> int:
         return descriptor
 
 
-def _canonical(values: dict[str, Any]) -> str:
-    return _encode(values)
-
-
 _encode: Final = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
-
-
-def _digest(values: dict[str, Any]) -> str:
-    return sha256(_canonical(values).encode()).hexdigest()
 
 
 def _chained(line: bytes) -> bytes:
@@ -305,16 +302,18 @@ def read_line(line: bytes, clone: str) -> Entry | None:
 
 
 def _line(entry: Entry, head: Head) -> tuple[bytes, Head]:
+    """The line of an entry: what `_encode` gives for its members, put together from parts that two digests share."""
     at = max(entry.at, head.at)  # a clock that was set back must not reorder one chain's own history
-    opened = {"salt": secrets.token_hex(8)} | {name: v for name in _OPEN if (v := getattr(entry, name))}
-    closed = {
-        "v": VERSION, "seq": head.seq + 1, "at": at, "actor": entry.actor, "action": entry.action,
-        "id": entry.id, "commit": "", "prev": head.digest,
-    }  # fmt: skip
-    closed["commit"] = _commit(closed | {"open": opened})
-    chained = _canonical(closed)
-    line = f'{chained[:-1]},"open":{_canonical(opened)}}}\n'.encode("ascii")
-    return line, Head(head.offset + len(line), head.seq + 1, sha256(chained.encode()).hexdigest(), at)
+    said = "".join([f',"{name}":{_encode(v)}' for name in _OPEN if (v := getattr(entry, name))])
+    opened = f'{{"salt":"{secrets.token_hex(8)}"{said}}}'
+    first = (
+        f'{{"v":{VERSION},"seq":{head.seq + 1},"at":{_encode(at)},"actor":{_encode(entry.actor)}'
+        f',"action":{_encode(entry.action)},"id":{_encode(entry.id)},'
+    )
+    commit = sha256(f'{first}"prev":"{head.digest}","open":{opened}}}'.encode()).hexdigest()
+    chained = f'{first}"commit":"{commit}","prev":"{head.digest}"'
+    line = f'{chained},"open":{opened}}}\n'.encode("ascii")
+    return line, Head(head.offset + len(line), head.seq + 1, sha256(f"{chained}}}".encode()).hexdigest(), at)
 
 
 _IN_ORDER: Final = ("v", "seq", "at", "actor", "action", "id", "commit", "prev")
@@ -342,12 +341,12 @@ def _parse(line: bytes) -> dict[str, Any] | None:
 
 def _commit(record: dict[str, Any]) -> str:
     """The digest of everything a line says; the salt in its open part keeps it from being guessed without that part."""
-    return _digest({name: value for name, value in record.items() if name != "commit"})
+    return sha256(_encode({name: v for name, v in record.items() if name != "commit"}).encode()).hexdigest()
 
 
 def _is_as_written(record: dict[str, Any], line: bytes) -> bool:
     """Whether a line is, byte for byte, what was written; of one without its open part only the form can be told."""
-    if not record.keys() <= _MEMBERS | {"open"} or _canonical(record).encode() != line:
+    if not record.keys() <= _MEMBERS | {"open"} or _encode(record).encode() != line:
         return False
     return "open" not in record or _commit(record) == record["commit"]
 

@@ -7,7 +7,7 @@ of folders being scanned or of the ledger.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import lru_cache
@@ -25,6 +25,7 @@ from grail_mem.model.observation import (
     Evidence,
     Observation,
     Relationship,
+    plain,
 )
 from grail_mem.model.problem import Problem
 from grail_mem.model.times import format_time, parse_time
@@ -32,6 +33,7 @@ from grail_mem.model.ulid import derived_id, id_time, is_id
 from grail_mem.store.filename import date_in_name
 from grail_mem.store.files import FileState
 from grail_mem.store.frontmatter import parse
+from grail_mem.store.frontmatter_canonical import clean_value, field_lines, flow, whole
 
 OBSERVED_KEYS: Final = ("observed_at", "date", "created", "created_at")
 _KNOWN: Final = frozenset(
@@ -376,22 +378,44 @@ def _number(value: Any) -> float | None:
 
 def fields_of(observation: Observation) -> dict[str, Any]:
     """The frontmatter of an observation in the order in which our own files have it."""
-    o = observation
-    plain = o.to_dict()
-    values: dict[str, Any] = {"id": o.id, "title": o.title, "observed_at": plain["observed_at"], "category": o.category}
+    return {name: plain(value) for name, value in _given(observation)} | observation.extra
+
+
+def render_observation(observation: Observation) -> bytes:
+    """The file of an observation: what `render` makes of `fields_of`, with the lines of known parts kept."""
+    lines: list[str] = []
+    for name, value in _given(observation):
+        if name in _PARTS:
+            lines += [f"{name}:", *map(_part_line, value)]
+        else:
+            lines += field_lines(name, clean_value(plain(value), name))
+    for name, value in observation.extra.items():
+        lines += field_lines(name, clean_value(value, name))
+    return whole(lines, observation.content)
+
+
+def _given(o: Observation) -> Iterator[tuple[str, Any]]:
+    """The fields that a file of ours says, in its order."""
+    yield from (("id", o.id), ("title", o.title), ("observed_at", o.observed_at), ("category", o.category))
     if id_time(o.id) != o.recorded_at:
-        values["recorded_at"] = plain["recorded_at"]
-    values |= {"tags": list(o.tags)} if o.tags else {}
-    values["confidence"] = o.confidence
-    for name in ("source", "entities", "relationships"):
-        if plain.get(name):
-            values[name] = plain[name]
-    values |= {name: plain[name] for name in ("kind", "status") if plain[name] != _DEFAULTS[name]}
-    for name in ("attribute", "valid_from", "valid_until", "expires_at", "review_at", "supersedes", "scope",
-                 "source_kind", "evidence", "related_to"):  # fmt: skip
-        if plain.get(name):
-            values[name] = plain[name]
-    return values | o.extra
+        yield "recorded_at", o.recorded_at
+    if o.tags:
+        yield "tags", o.tags
+    yield "confidence", o.confidence
+    for name in _WHERE_GIVEN:
+        value = getattr(o, name)
+        if value and value != _DEFAULTS.get(name):
+            yield name, value
 
 
+@lru_cache(maxsize=_KEPT)
+def _part_line(part: Entity | Relationship) -> str:
+    return f"  - {flow(clean_value(plain(part), type(part).__name__))}"
+
+
+_PARTS: Final = ("entities", "relationships")
+_WHERE_GIVEN: Final = (
+    "source", "entities", "relationships", "kind", "status", "attribute", "valid_from", "valid_until", "expires_at",
+    "review_at", "supersedes", "scope", "source_kind", "evidence", "related_to",
+)  # fmt: skip
 _DEFAULTS: Final = {"kind": "semantic", "status": "confirmed"}

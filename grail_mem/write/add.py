@@ -20,10 +20,9 @@ from grail_mem.query.find import who_says
 from grail_mem.query.view import View
 from grail_mem.store.filename import file_name
 from grail_mem.store.files import open_folder, translated
-from grail_mem.store.frontmatter import render
 from grail_mem.store.layout import Layout, inside
 from grail_mem.store.ledger import Entry
-from grail_mem.store.observation_file import fields_of
+from grail_mem.store.observation_file import render_observation
 from grail_mem.write.staged import Placing, discard, make_durable, place, stage, staging, writing
 from grail_mem.write.validate import Draft, make_observation
 
@@ -171,4 +170,4 @@ def _prepare(made: Observation, slug: str, warnings: tuple[str, ...], spelled: s
     if spelled != made.category:
         warnings += (f"category '{made.category}' is spelled '{spelled}' in this store; that one was used.",)
         made = replace(made, category=spelled)
-    return _Ready(made, render(fields_of(made), made.content), slug, warnings)
+    return _Ready(made, render_observation(made), slug, warnings)

@@ -198,10 +198,13 @@ def _append(view: View, record: Record, *, lost_power: bool) -> None:
             as_said = file is None or _digest_of(view.layout, entry.path) == entry.digest
             if line in there or not (as_said or lost_power):
                 continue
-            if chain.follows(line):
-                chain.write([entry], [line])
-            else:
+            drafted = chain.redraft(line)
+            if drafted is None:
                 elsewhere.append(entry)
+            else:
+                chain.write(drafted)
+    view.hear(chain.written)
     if elsewhere:
         with view.ledger.appending(view.clone_name()) as chain:
-            chain.write(elsewhere, chain.lines(elsewhere))
+            chain.write(chain.draft(elsewhere))
+        view.hear(chain.written)

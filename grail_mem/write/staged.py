@@ -136,16 +136,18 @@ def _committed(view: View, entries: Sequence[Entry], files: Sequence[File] = ())
     promised = not files or view.settings.durability == "full"
     clone = view.clone_name()
     with view.ledger.appending(clone) as chain:
-        record = Record(clone, chain.lines(entries), files, promised)
+        drafted = chain.draft(entries)
+        record = Record(clone, drafted.lines, files, promised)
         if not view.journal.has_room(record):
             checkpoint(view)
         view.journal.append(record)
         try:
             yield
-            chain.write(entries, record.lines)
+            chain.write(drafted)
         except Exception:
             view.journal.take_back()
             raise
+    view.hear(chain.written)
     with suppress(OSError):  # then the next writer looks whether it is
         view.journal.note_in_place()
 

@@ -5,9 +5,10 @@ Knows nothing of files.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import date, datetime
+from functools import lru_cache
 from typing import Any, Final
 
 from grail_mem.errors import InputError
@@ -93,32 +94,29 @@ def make_observation(draft: Draft, *, now: datetime, settings: Settings) -> tupl
             raise InputError(f"{value!r} is not a time; write it like 2026-06-02T14:23:00Z.")
         return parse_when(value, now=now, zone=settings.zone)
 
-    content = gather.read("content", "" if draft.content is None else draft.content, _content(settings, warnings), "")
-    entities = gather.read("entities", draft.entities, _entities, ())
-    relationships = gather.read("relationships", draft.relationships, _relationships, ())
+    readers: dict[str, Callable[[Any], Any]] = {
+        "content": _content(settings, warnings), "title": _title(warnings), "observed_at": time, "valid_from": time,
+        "valid_until": time, "expires_at": time, "review_at": time,
+    }  # fmt: skip
+    said: dict[str, Any] = {}
+    for name in _READ:
+        if (value := getattr(draft, name)) is not None:
+            read = gather.read(name, value, readers.get(name) or _READERS[name], None)
+            if read is not None:
+                said[name] = read
+    content = said.pop("content", "")
+    if draft.content is None:
+        gather.read("content", "", readers["content"], None)
+    relationships = said.get("relationships", ())
     made = Observation(
         id=id_,
-        title=gather.read("title", draft.title, _title(warnings), "") or first_line(content),
+        title=said.pop("title", "") or first_line(content),
         content=content,
-        category=gather.read("category", draft.category, clean_category, settings.default_category),
-        observed_at=gather.read("observed_at", draft.observed_at, time, recorded_at),
+        category=said.pop("category", settings.default_category),
+        observed_at=said.pop("observed_at", recorded_at),
         recorded_at=recorded_at,
-        tags=gather.read("tags", draft.tags, clean_tags, ()),
-        entities=with_endpoints(entities, relationships, warnings),
-        relationships=relationships,
-        confidence=gather.read("confidence", draft.confidence, _confidence, 1.0),
-        kind=gather.read("kind", draft.kind, _choice(KINDS), "semantic"),
-        status=gather.read("status", draft.status, _choice(STATUSES), "confirmed"),
-        source=gather.read("source", draft.source, _line, None),
-        source_kind=gather.read("source_kind", draft.source_kind, _choice(SOURCE_KINDS), None),
-        attribute=gather.read("attribute", draft.attribute, _line, None),
-        scope=gather.read("scope", draft.scope, _line, None),
-        valid_from=gather.read("valid_from", draft.valid_from, time, None),
-        valid_until=gather.read("valid_until", draft.valid_until, time, None),
-        expires_at=gather.read("expires_at", draft.expires_at, time, None),
-        review_at=gather.read("review_at", draft.review_at, time, None),
-        supersedes=gather.read("supersedes", draft.supersedes, _id, None),
-        related_to=gather.read("related_to", draft.related_to, _ids, ()),
+        entities=with_endpoints(said.pop("entities", ()), relationships, warnings),
+        **said,
     )
     if made.valid_from and made.valid_until and made.valid_until <= made.valid_from:
         gather.found.append(
@@ -249,7 +247,24 @@ def _made(value: Any, made: type, read: Any, allowed: set[str], needs: str) -> l
     return [_cleaned(item) for item in result]
 
 
-def _cleaned(item: Any) -> Any:
+@lru_cache(maxsize=16_384)  # the same few names come again and again
+def _cleaned(item: Entity | Relationship) -> Any:
     values = {name: v for name in item.__slots__ if isinstance(v := getattr(item, name), str)}
-    lines = {name: line for name, text in values.items() if (line := " ".join(clean_text(text)[0].split())) != text}
+    lines: dict[str, Any] = {
+        name: line for name, text in values.items() if (line := " ".join(clean_text(text)[0].split())) != text
+    }
     return replace(item, **lines) if lines else item
+
+
+_READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "category": clean_category, "tags": clean_tags, "entities": _entities, "relationships": _relationships,
+    "confidence": _confidence, "kind": _choice(KINDS), "status": _choice(STATUSES), "source": _line,
+    "source_kind": _choice(SOURCE_KINDS), "attribute": _line, "scope": _line, "supersedes": _id, "related_to": _ids,
+}  # fmt: skip
+"""How each field is read that needs neither a setting nor the time of the call."""
+_READ: Final = (
+    "content", "entities", "relationships", "title", "category", "observed_at", "tags", "confidence", "kind", "status",
+    "source", "source_kind", "attribute", "scope", "valid_from", "valid_until", "expires_at", "review_at", "supersedes",
+    "related_to",
+)  # fmt: skip
+"""The fields in the order in which their problems are told."""

@@ -52,7 +52,7 @@ def append(layout: Layout, items: list[Entry]) -> None:
     ledger = Ledger(layout)
     ledger.read()
     with ledger.appending(CLONE) as chain:
-        chain.write(items, chain.lines(items))
+        chain.write(chain.draft(items))
 
 
 def chain(layout: Layout) -> Path:

@@ -18,7 +18,7 @@ def append(layout: Layout, *ids: str) -> None:
     ledger.read()
     entries = [Entry("add", i, f"memories/{i}.md", digest="00", reason="why") for i in ids]
     with ledger.appending(CLONE) as chain:
-        chain.write(entries, chain.lines(entries))
+        chain.write(chain.draft(entries))
 
 
 @pytest.fixture
@@ -119,5 +119,5 @@ def test_the_clock_set_back_does_not_reorder_a_chain(tmp_path: Path) -> None:
         ledger = Ledger(layout)
         ledger.read()
         with ledger.appending(CLONE) as chain:
-            chain.write(entries := [Entry("hide", "A", at=at)], chain.lines(entries))
+            chain.write(chain.draft([Entry("hide", "A", at=at)]))
     assert [e.at for e in history(layout)] == ["2026-01-02T00:00:00Z"] * 2
