@@ -35,8 +35,8 @@ class Settings:
     durability: str = field(
         default="full",
         metadata={
-            "about": "`full` syncs file, folder and ledger before a write returns; `fast` syncs once, after the "
-            "rename, which is as safe on ext4 and XFS only"
+            "about": "`full`: a write that returned survives a loss of power; `fast`: it survives a kill, and a loss "
+            "of power once the system has written it, within about half a minute"
         },
     )
     stamp: str = field(

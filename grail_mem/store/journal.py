@@ -284,7 +284,7 @@ def _record(payload: bytes) -> Record:
     for staged, before, size in files:
         made.append(File(staged, before, rest[at : at + size]))
         at += size
-    return Record(clone, lines, made, promised)
+    return Record(clone, lines, tuple(made), promised)
 
 
 def _digest(data: bytes) -> bytes:

@@ -33,11 +33,13 @@ class _Goal(NamedTuple):
     Attributes:
         data: The bytes; None when there is to be no file.
         known: Digests of what the records say that it held before or now.
+        written: All bytes that records gave it, of which a part may be left.
         is_new: Whether a record made it, so that it may be missing.
     """
 
     data: bytes | None
     known: frozenset[str] = frozenset()
+    written: tuple[bytes, ...] = ()
     is_new: bool = False
 
 
@@ -129,10 +131,13 @@ def _restore(view: View, records: Sequence[Record], *, lost_power: bool) -> None
     with open_folder(layout.root, STAGING) as (staging_fd, _):
         goals = _goals(records)
         for path, goal in goals.items():
-            if goal.data is not None and _is_to_come(layout, path, goal, lost_power=lost_power):
+            if goal.data is not None and (
+                _is_ours(layout, path, goal, lost_power=lost_power)
+                or (goal.is_new and not os.path.lexists(layout.root / path))
+            ):
                 _put(layout, path, goal.data, staging_fd)
         for path, goal in goals.items():
-            if goal.data is None and _digest_of(layout, path) in goal.known:
+            if goal.data is None and _is_ours(layout, path, goal, lost_power=lost_power):
                 os.unlink(layout.root / path)
         for record in records:
             _append(view, record, lost_power=lost_power)
@@ -153,24 +158,23 @@ def _goals(records: Sequence[Record]) -> dict[str, _Goal]:
                 goals[path] = moved
         elif path:
             before = goals.get(was or path, _NOTHING)
-            known = before.known | {file.before, entry.digest}
+            known = before.known | ({file.before, entry.digest} - {""})
             if was:
-                goals[was] = _Goal(None, known)
-            goals[path] = _Goal(file.data, known, before.is_new or not file.before or bool(was))
+                goals[was] = _Goal(None, known, before.written)
+            is_new = before.is_new or not file.before or bool(was)
+            goals[path] = _Goal(file.data, known, (*before.written, file.data), is_new)
     return goals
 
 
-def _is_to_come(layout: Layout, path: str, goal: _Goal, *, lost_power: bool) -> bool:
-    """Whether a path does not hold yet what it is to hold, and nobody else gave it anything else."""
+def _is_ours(layout: Layout, path: str, goal: _Goal, *, lost_power: bool) -> bool:
+    """Whether a path holds something else than it is to hold, and nothing but what the records speak of, or a part."""
     try:
         data, _ = read_file(layout.root / path)
-    except FileNotFoundError:
-        return goal.is_new
     except OSError:
         return False
     if data == goal.data:
         return False
-    torn = lost_power and goal.data is not None and (not data.strip(b"\0") or goal.data.startswith(data))
+    torn = lost_power and (not data.strip(b"\0") or any(written.startswith(data) for written in goal.written))
     return torn or sha256(data).hexdigest() in goal.known
 
 

@@ -23,7 +23,7 @@ from typing import Any, Self
 REPOSITORY = Path(__file__).resolve().parents[2]
 MODES = ("count", "before", "after", "fail", "half")
 CALLS = (
-    "write", "fsync", "fdatasync", "rename", "replace", "mkdir", "rmdir", "unlink", "remove", "link", "ftruncate",
+    "write", "pwrite", "fsync", "fdatasync", "rename", "replace", "mkdir", "rmdir", "unlink", "remove", "link", "ftruncate",
     "truncate",
 )  # fmt: skip
 
@@ -60,7 +60,11 @@ class PythonShim:
 
     def _stepped(self, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
         def stepped(*args: Any, **kwargs: Any) -> Any:
-            half = (lambda: real(args[0], bytes(args[1])[: len(args[1]) // 2])) if name == "write" else None
+            half = (
+                (lambda: real(args[0], bytes(args[1])[: len(args[1]) // 2], *args[2:]))
+                if name in ("write", "pwrite")
+                else None
+            )
             return self.step(name, lambda: real(*args, **kwargs), half)
 
         return stepped
