@@ -23,8 +23,6 @@ from grail_mem.store.layout import Layout, is_observation_path
 VERSION: Final = 1
 GENESIS: Final = "0" * 64
 TOMBSTONES: Final = frozenset({"hide", "restore"})
-BY_OTHERS: Final = frozenset({"adopt", "edit", "relocate", "vanish"})
-"""Actions that a scan found rather than did."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ observations.
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 from collections.abc import Iterator, Sequence
@@ -20,7 +21,7 @@ from grail_mem.query.view import View
 from grail_mem.store.files import FOLDER_MODE, open_folder, read_file, second_name, write_staged
 from grail_mem.store.journal import File, Record, left_behind
 from grail_mem.store.layout import STAGING, Layout
-from grail_mem.store.ledger import BY_OTHERS, Entry, read_line
+from grail_mem.store.ledger import Entry, read_line
 from grail_mem.store.lock import exclusive, exclusive_if_free
 
 LOCK: Final = "write.lock"
@@ -75,7 +76,7 @@ def recover_from_power_loss(view: View) -> None:
 
 def settle(view: View) -> None:
     """Empty the journal, unless somebody writes just now; what cannot be made durable stays in it."""
-    if not view.journal.is_open:
+    if not view.journal.is_open or not view.layout.local.is_dir():
         return
     with suppress(OSError, GrailError), exclusive_if_free(view.layout.local / LOCK) as held:
         if held:
@@ -106,15 +107,19 @@ def checkpoint(view: View) -> None:
 
 
 def _sync_all(paths: Sequence[str]) -> None:
+    unopened = False
     for path in paths:
         try:
             descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-        except OSError:  # it is no longer there, or something else is
+        except OSError as error:
+            unopened |= error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)  # it is gone, or something else
             continue
         try:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+    if unopened:  # somebody took away the right to read it
+        os.sync()
 
 
 def _changes(record: Record) -> Iterator[tuple[Entry, File | None]]:
@@ -148,22 +153,26 @@ def _restore(view: View, records: Sequence[Record], *, lost_power: bool) -> None
 
 
 def _goals(records: Sequence[Record]) -> dict[str, _Goal]:
-    """What each path is to hold after all records."""
+    """What each path is to hold after all records; a path that somebody else had the last word on is left out."""
     goals: dict[str, _Goal] = {}
+    by_others: set[str] = set()
     for entry, file in (change for record in records for change in _changes(record)):
         path, was = entry.path, entry.was
-        if file is None:
-            moved = goals.pop(was if entry.action == "relocate" else path, None) if entry.action in BY_OTHERS else None
-            if moved is not None and entry.action == "relocate":
-                goals[path] = moved
-        elif path:
+        if file is not None and path:
             before = goals.get(was or path, _NOTHING)
             known = before.known | ({file.before, entry.digest} - {""})
             if was:
                 goals[was] = _Goal(None, known, before.written)
             is_new = before.is_new or not file.before or bool(was)
             goals[path] = _Goal(file.data, known, (*before.written, file.data), is_new)
-    return goals
+            by_others -= {path, was}
+        elif entry.action == "vanish":
+            goals.pop(path, None)
+        elif entry.action == "relocate" and was in goals:
+            goals[path] = goals.pop(was)
+        elif entry.action == "edit":
+            by_others.add(path)
+    return {path: goal for path, goal in goals.items() if path not in by_others}
 
 
 def _is_ours(layout: Layout, path: str, goal: _Goal, *, lost_power: bool) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import tempfile
 from collections.abc import Callable
 from hashlib import blake2b
@@ -198,3 +199,11 @@ def test_a_closed_store_needs_no_journal(tmp_path: Path, step: str) -> None:
     with Memory(tmp_path) as memory:
         assert n_files
         assert not memory.recall().observations
+
+
+def test_closing_a_store_that_was_deleted_makes_no_folder(tmp_path: Path) -> None:
+    root = tmp_path / "store"
+    with Memory(root) as memory:
+        memory.add_observation(content="soon gone")
+        shutil.rmtree(root)
+    assert not root.exists()
