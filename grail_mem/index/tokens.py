@@ -1,0 +1,161 @@
+"""Terms: what a text is searched by, the same for what is stored and for what is asked.
+
+Words are folded (case, accents of alphabetic scripts) and stemmed; identifiers are kept whole and also cut into their
+parts; scripts without spaces become pairs of characters. Knows nothing of weights or indexes.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final
+
+import regex as re
+
+VERSION: Final = 1
+"""Changes when a text would get other terms; an index of another version is made anew."""
+
+MAX_TERM_CHARS: Final = 64
+_KEPT: Final = 65_536
+
+# Written without spaces between words.
+_UNSPACED: Final = (
+    r"\p{Han}\p{Hiragana}\p{Katakana}\u30fc\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}\p{Tai_Le}\p{New_Tai_Lue}\p{Tai_Tham}"
+)
+_LETTER: Final = r"[\p{L}\p{M}\p{N}\p{Pc}--[%s]]" % _UNSPACED
+_RUN: Final = re.compile(
+    rf"(?P<unspaced>[{_UNSPACED}]+)|(?P<number>v?[0-9]+(?:[.,:/-][0-9]+)+(?![\p{{L}}\p{{N}}_]))"
+    rf"|(?P<word>(?!\p{{M}}){_LETTER}(?:{_LETTER}|['’.\-/:@#&+](?={_LETTER}))*(?:\+\+|\#)?)",
+    re.V1,
+)
+"""A run without spaces; a number, version, date or time; a word or an identifier with its joints (`ORCHID-77`, `src/app.py`)."""
+_JOINTS: Final = re.compile(r"['’.\-/:@#&+_]+")
+_HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_SHORT_FORM: Final = re.compile(r"(?:n['’]t|['’](?:s|ll|re|ve|d|m|t))$", re.IGNORECASE)
+_DATE: Final = re.compile(r"((?:19|20)[0-9]{2})[-/.][0-9]{1,2}(?:[-/.][0-9]{1,2})?")
+
+# Function words of English: closed word classes and the auxiliaries, listed by class.
+STOP_WORDS: Final = frozenset(
+    # articles, determiners, quantifiers
+    "a an the this that these those each every either neither some any no all both such own same other another "
+    # pronouns
+    "i me my mine myself we us our ours ourselves you your yours yourself yourselves he him his himself she her hers herself "
+    "it its itself they them their theirs themselves one who whom whose which what "
+    # auxiliaries and their short forms
+    "am is are was were be been being have has had having do does did doing done can could will would shall should may might "
+    "must ca wo sha "
+    # prepositions and conjunctions
+    "of in on at by for with about against between into through during before after above below to from up down out off over "
+    "under and but if or because as until while than so nor "
+    # adverbs of place, time and degree that say nothing alone; question words
+    "not only very too just then once here there when where why how again further more most few".split()
+)
+
+
+@lru_cache(maxsize=1)
+def _stemmer() -> object:
+    import Stemmer
+
+    return Stemmer.Stemmer("english", 0)  # without its own cache, which is not safe between threads
+
+
+@lru_cache(maxsize=_KEPT)
+def _stem(word: str) -> str:
+    return str(_stemmer().stemWord(word))  # type: ignore[attr-defined]  # the package has no types
+
+
+def fold(text: str) -> str:
+    """Take a text and return it for comparing: NFKC, case folded, without accents on Latin, Greek and Cyrillic letters.
+
+    Marks of other scripts are part of their letters and stay.
+
+    Example:
+        >>> fold("Café ΆΛΦΑ")
+        'cafe αλφα'
+    """
+    if text.isascii():
+        return text.lower()
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    kept: list[str] = []
+    for char in unicodedata.normalize("NFD", folded):
+        if "\u0300" <= char <= "\u036f" and kept and kept[-1] < "\u0590":
+            continue
+        kept.append(char)
+    return unicodedata.normalize("NFC", "".join(kept))
+
+
+def terms(text: str, *, stop_words: bool = True) -> list[str]:
+    """Take a text and return its terms in order, with repetitions.
+
+    Args:
+        text: Any text.
+        stop_words: Leave out function words; a text of nothing else keeps them.
+
+    Example:
+        >>> terms("Why did we choose ORCHID-77?")
+        ['choos', 'orchid-77', 'orchid', '77']
+    """
+    found = list(_terms(text))
+    if not stop_words:
+        return [term for term, _ in found]
+    said = [term for term, is_stop in found if not is_stop]
+    return said or [term for term, _ in found]
+
+
+def _terms(text: str) -> Iterator[tuple[str, bool]]:
+    for match in _RUN.finditer(unicodedata.normalize("NFC", text)):
+        yield from _of_run(match[0], match.lastgroup) if len(match[0]) <= MAX_TERM_CHARS else _of_long(match[0])
+
+
+@lru_cache(maxsize=_KEPT)
+def _of_run(run: str, kind: str) -> tuple[tuple[str, bool], ...]:
+    """The terms of one run, each with whether it is a stop word."""
+    if kind == "unspaced":
+        return tuple((gram, False) for gram in _grams(fold(run)))
+    if kind == "number":
+        return tuple((number, False) for number in _numbers(run.lower()))
+    whole = _SHORT_FORM.sub("", run) or run
+    parts = [part for joined in _JOINTS.split(whole) for part in _HUMP.split(joined) if len(part) > 1]
+    if len(parts) <= 1 and not _JOINTS.search(whole):
+        return (_word(whole),)
+    return ((fold(whole), False), *map(_word, parts))
+
+
+def _numbers(run: str) -> list[str]:
+    """A number without its thousands' separators; a version with and without its `v`; a date and its year."""
+    if re.fullmatch(r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?", run):
+        return [run.replace(",", "")]
+    if date := _DATE.fullmatch(run):
+        return [run, date[1]]
+    return [run, run[1:]] if run[0] == "v" else [run]
+
+
+def _of_long(run: str) -> Iterator[tuple[str, bool]]:
+    """A run too long for one term: what stands between its joints, cut where needed."""
+    for part in _JOINTS.split(run):
+        for start in range(0, len(part), MAX_TERM_CHARS):
+            piece = part[start : start + MAX_TERM_CHARS]
+            yield from ((gram, False) for gram in _grams(fold(piece))) if _is_unspaced(piece) else (_word(piece),)
+
+
+def _word(word: str) -> tuple[str, bool]:
+    folded = fold(word)
+    if folded in STOP_WORDS:
+        return folded, True
+    return (_stem(folded) if folded.isascii() and folded.isalpha() else folded), False
+
+
+def _is_unspaced(run: str) -> bool:
+    return (match := _RUN.match(run)) is not None and match.lastgroup == "unspaced"
+
+
+def _grams(run: str) -> list[str]:
+    """Overlapping pairs of characters, marks with their letters; one character alone is itself."""
+    letters: list[str] = []
+    for char in run:
+        if letters and unicodedata.category(char).startswith("M"):
+            letters[-1] += char
+        else:
+            letters.append(char)
+    return [a + b for a, b in zip(letters, letters[1:], strict=False)] or letters
