@@ -48,14 +48,14 @@ class Plan:
         conditions: SQL texts, all of which must hold.
         values: Their parameters, in order.
         unordered: True when the rows may come in another order than they lie.
-        copies: How many times one row may be in the table: it is in `x.postings` once for each of its terms.
+        repeats: True when a row may be there more than once: it is in `x.postings` once for each of its terms.
     """
 
     table: str
     conditions: tuple[str, ...]
     values: tuple[Any, ...]
     unordered: bool
-    copies: int = 1
+    repeats: bool = False
 
 
 class _NothingMatchesError(Exception):
@@ -153,8 +153,9 @@ def _terms(f: Filter, dictionary: Dictionary) -> Plan:
     if not rare or f.text is not None:  # only `obs` has the text
         return Plan("x.obs", (*conditions, *map(_among, rare)), (), unordered=joined or bool(rare))
     rarest, *rare = rare
+    repeats = len(rarest) > 1
     conditions = [_in_ranges(rarest), *conditions, *map(_among, rare)]
-    return Plan("x.postings", tuple(conditions), (), joined or bool(rare) or len(rarest) > 1, copies=len(rarest))
+    return Plan("x.postings", tuple(conditions), (), joined or bool(rare) or repeats, repeats)
 
 
 def _groups(f: Filter, dictionary: Dictionary) -> list[list[TermPlace]]:

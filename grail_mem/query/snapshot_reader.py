@@ -127,11 +127,13 @@ class SnapshotReader:
         elif self._first_live and page.order == "newest":
             conditions, values = (*made.conditions, order.after), (*made.values, self._first_live)
         size = limit + (4 + limit * 2 * len(self.dead) // max(self.n_rows, 1) if self.dead else 0)
+        if made.repeats:
+            size *= 2  # enough unless most rows have more than two of the terms
         found: list[tuple[Any, ...]] = []
         while True:  # dead rows are dropped here: to exclude them in SQL costs more when the newest rows are the dead
-            rows = self._rows(made, conditions, values, by, order.value, size * made.copies)
-            found += [row for row in (dict.fromkeys(rows) if made.copies > 1 else rows) if row[2] not in self.dead]
-            if len(found) >= limit or len(rows) < size * made.copies:
+            rows = self._rows(made, conditions, values, by, order.value, size)
+            found += [row for row in (dict.fromkeys(rows) if made.repeats else rows) if row[2] not in self.dead]
+            if len(found) >= limit or len(rows) < size:
                 break
             value, _, rid, *_ = rows[-1]
             start = _start(order, value, rid if page.order == "oldest" else rid + 1)
@@ -145,7 +147,7 @@ class SnapshotReader:
         if made is None:
             return 0
         where = [*made.conditions, self._without_dead()] if self.dead else list(made.conditions)
-        sql = f"SELECT count({'*' if made.copies == 1 else 'DISTINCT rid'}) FROM {made.table} {_where(where)}"
+        sql = f"SELECT count({'DISTINCT rid' if made.repeats else '*'}) FROM {made.table} {_where(where)}"
         return int(self._all(sql, made.values)[0][0])
 
     def _rows(
