@@ -28,14 +28,14 @@ from grail_mem.model.category import category_key
 from grail_mem.model.names import entity_key, tag_key
 from grail_mem.query.engine import connect, write_errors
 from grail_mem.query.match import text_key
-from grail_mem.store.schema import PAYLOAD
+from grail_mem.store.schema import PARTS, PAYLOAD
 
 if TYPE_CHECKING:  # these cost a quarter of a second; only building needs them
     import duckdb
     import numpy as np
     import pyarrow as pa
 
-VERSION: Final = 1
+VERSION: Final = 2
 HOT_SHARE: Final = 128
 """A term that at least one row in so many has is a bit; rarer ones are postings. Measured: 64 to 256 make no difference."""
 HOT_LEAST: Final = 64
@@ -119,8 +119,13 @@ CREATE TABLE x.prints AS SELECT fingerprint, rid::INTEGER AS rid FROM x.files OR
 
 
 def _payload() -> str:
-    times = {"observed_at", *TIMES}
-    return f"json_array({', '.join(f'epoch_us({n})' if n in times else n for n in PAYLOAD)})::VARCHAR"
+    values = {name: name for name in PAYLOAD}
+    values |= {name: f"epoch_us({name})" for name in ("observed_at", *TIMES)}
+    values |= {
+        name: f"list_transform({name}, lambda part: json_array({', '.join(f'part.{field}' for field in fields)}))"
+        for name, fields in PARTS.items()
+    }
+    return f"json_array({', '.join(values.values())})::VARCHAR"
 
 
 def _sql_type(kind: pa.DataType) -> str:

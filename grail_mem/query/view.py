@@ -14,7 +14,7 @@ from grail_mem.errors import IndexUnusableError
 from grail_mem.model.problem import Problem
 from grail_mem.model.ulid import is_id
 from grail_mem.query.delta import DUPLICATE, UNREADABLE, BaseRow, Change, Delta, adopted_as, look
-from grail_mem.query.match import Keys, keys_of
+from grail_mem.query.loose import Loose
 from grail_mem.query.snapshot_reader import SnapshotReader
 from grail_mem.settings import Settings
 from grail_mem.store.clone import clone_name
@@ -84,8 +84,7 @@ class View:
         self._folders = dict(self.manifest.folders)
         self._scan_problems: tuple[Problem, ...] = ()
         self._looked_at = float("-inf")
-        self._keys: dict[str, tuple[FileRow, Keys]] = {}
-        self._sorted: tuple[int, list[tuple[int, str, FileRow, Keys]]] = (-1, [])
+        self._loose, self._loose_version = Loose(), -1
         self._dead_version: tuple[int, int] = (-1, -1)
         self._known_by_folder: dict[str, dict[str, FileState | None]] = {}
 
@@ -327,7 +326,7 @@ class View:
     def n_rows(self) -> int:
         """Observations that an unfiltered recall would return."""
         base = self.live_base()
-        return (base.n_live if base else 0) + len(self.loose_rows())
+        return (base.n_live if base else 0) + len(self.loose())
 
     @property
     def n_loose(self) -> int:
@@ -348,24 +347,12 @@ class View:
             self._dead_version = (self.delta.version, len(self.tombstones))
         return reader
 
-    def loose_rows(self) -> list[tuple[int, str, FileRow, Keys]]:
-        """The delta's rows that are not hidden, newest first, with their terms."""
-        version, rows = self._sorted
-        if version != self.delta.version:
-            kept = {path: self._keyed(path, row) for path, row in self.delta.rows.items()}
-            self._keys = kept
-            rows = [
-                (keys.us, row.observation.id, row, keys)
-                for row, keys in kept.values()
-                if row.observation.id not in self.hidden
-            ]
-            rows.sort(key=lambda item: item[:2], reverse=True)
-            self._sorted = (self.delta.version, rows)
-        return rows
-
-    def _keyed(self, path: str, row: FileRow) -> tuple[FileRow, Keys]:
-        known = self._keys.get(path)
-        return known if known is not None and known[0] is row else (row, keys_of(row.observation))
+    def loose(self) -> Loose:
+        """The delta's rows that are not hidden."""
+        if self._loose_version != self.delta.version:
+            self._loose.update(self.delta.rows, self.hidden)
+            self._loose_version = self.delta.version
+        return self._loose
 
     # -- one observation --------------------------------------------------------------------------------------------------
 

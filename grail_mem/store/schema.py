@@ -18,7 +18,7 @@ from grail_mem.store.observation_file import FileRow
 if TYPE_CHECKING:  # pyarrow costs a tenth of a second; recalling never needs it
     import pyarrow as pa
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Version of the snapshot's tables; a snapshot of another version is not read but made anew."""
 
 COLUMNS: Final = (
@@ -136,17 +136,19 @@ PAYLOAD: Final = (
     "expires_at", "more", "sha256", "size_bytes", "mtime_ns", "ctime_ns",
 )  # fmt: skip
 """The columns from which an observation is made again, in the order of its payload."""
+PARTS: Final = {"entities": Entity.__slots__, "relationships": Relationship.__slots__}
+"""The fields of the parts of an observation, in the order of their values in a payload."""
 
 
 def observation_of(payload: Sequence[Any]) -> Observation:
-    """The observation in a payload: the values of `PAYLOAD`, times as microseconds, structs as mappings."""
+    """The observation in a payload: the values of `PAYLOAD`, times as microseconds, parts as the values of `PARTS`."""
     (id_, title, content, category, observed, recorded, path, tags, entities, relationships, confidence, kind, status,
      source, source_kind, attribute, scope, begin, end, expires, more, sha256, *_) = payload  # fmt: skip
     rest = json.loads(more) if more else {}
     return Observation(
         id_, title, content, category, from_us(observed), from_us(recorded), path, tuple(tags),
-        tuple([Entity(e["name"], e["type"], e["description"], tuple(e["aliases"])) for e in entities]),
-        tuple([Relationship(**r) for r in relationships]),
+        tuple([Entity(name, type_, description, tuple(aliases)) for name, type_, description, aliases in entities]),
+        tuple([Relationship(*values) for values in relationships]),
         confidence, kind, status, source, source_kind, attribute, scope, _time(begin), _time(end), _time(expires),
         _time(rest.get("review_at")), rest.get("supersedes"),
         tuple(Evidence(q, s, tuple(span) if span else None, d) for q, s, span, d in rest.get("evidence", ())),
