@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from grail_mem.query.index_file import build_index
+from grail_mem.query.payload_file import Written
+from grail_mem.query.snapshot_reader import SnapshotReader
 from grail_mem.query.view import View
 from grail_mem.store import snapshot
 from grail_mem.store.files import translated
@@ -25,6 +28,7 @@ if TYPE_CHECKING:  # a tenth of a second; loaded when there is something to writ
 
 LOCK = "compact.lock"
 CHUNK = 20_000
+_OLD = "row of the payload"
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,48 +124,58 @@ def _write(view: View) -> Compacted:
         folders=view.folders,
         problems=dict(view.delta.problems),
     )
-    table = _rows(view)
-    folder = snapshot.draft_folder(view.layout)
-    snapshot.write_rows(folder, table)
-    build_index(table, folder / snapshot.INDEX, folder / snapshot.PAYLOADS)
+    table, written = _rows(view)
+    folder = snapshot.draft_folder(layout := view.layout)
+    with ThreadPoolExecutor(1) as beside:  # both spend their time where Python lets others go on
+        rows = beside.submit(snapshot.write_rows, folder, table)
+        build_index(table, folder / snapshot.INDEX, folder / snapshot.PAYLOADS, written=written)
+        rows.result()
     done = Compacted(manifest.name, table.num_rows, len(view.delta.rows))
-    snapshot.publish(view.layout, folder, replace(manifest, n_rows=table.num_rows))
-    snapshot.remove_old(view.layout)
+    snapshot.publish(layout, folder, replace(manifest, n_rows=table.num_rows))
+    snapshot.remove_old(layout)
     return done
 
 
-def _rows(view: View) -> pa.Table:
-    """Every row that counts, newest first: by time of observation, then id, descending."""
+def _rows(view: View) -> tuple[pa.Table, Written | None]:
+    """Every row that counts, newest first: by time of observation, then id, descending; and payloads to copy."""
     import pyarrow as pa
 
     rows = sorted(view.delta.rows.values(), key=_place, reverse=True)
     parts = [observations_table(rows[start : start + CHUNK]) for start in range(0, len(rows), CHUNK)]
     loose = pa.concat_tables(parts) if parts else observations_table(())
-    base = _base_rows(view)
-    return loose.combine_chunks() if base is None else _merged(base, loose)
+    reader = view.reader
+    if reader is None or not reader.n_rows:
+        return loose.combine_chunks(), None
+    made = pa.array([-1] * len(rows), pa.int32())
+    table = _merged(_base_rows(view, reader), loose.append_column(_OLD, made))
+    folder = view.layout.snapshots / view.manifest.name
+    if not snapshot.is_as_written(folder, view.manifest, snapshot.PAYLOADS):
+        return table.drop_columns(_OLD), None
+    written = Written(folder / snapshot.PAYLOADS, reader.payload_sizes(), table[_OLD].to_numpy())
+    return table.drop_columns(_OLD), written
 
 
 def _place(row: FileRow) -> tuple[Any, str]:
     return row.observation.observed_at, row.observation.id
 
 
-def _base_rows(view: View) -> pa.Table | None:
-    """The rows of the present snapshot that still count, with the file states seen since."""
+def _base_rows(view: View, reader: SnapshotReader) -> pa.Table:
+    """The rows of the present snapshot that still count, with the file states seen since and their payload's row."""
     import numpy as np
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    reader = view.reader
-    if reader is None:
-        return None
     table = pq.read_table(view.layout.snapshots / view.manifest.name / snapshot.ROWS)
+    old = np.arange(table.num_rows, dtype=np.int32)
     seen = {path: state for path, state in view.delta.states.items() if state is not None}
     moved = {row.rid: seen[path] for path, row in reader.by_path(seen).items()}
     if moved:
+        old[list(moved)] = -1
         for i, name in enumerate(("size_bytes", "mtime_ns", "ctime_ns")):
             values = table[name].to_numpy().copy()
             values[list(moved)] = [state[i] for state in moved.values()]
             table = table.set_column(table.schema.get_field_index(name), name, pa.array(values))
+    table = table.append_column(_OLD, pa.array(old))
     if view.delta.dead:
         keep = np.ones(table.num_rows, bool)
         keep[list(view.delta.dead)] = False

@@ -17,7 +17,6 @@ Knows nothing of filters.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable
 from contextlib import closing
 from hashlib import blake2b
@@ -28,10 +27,9 @@ from grail_mem.model.category import category_key
 from grail_mem.model.names import entity_key, tag_key
 from grail_mem.query.engine import connect, write_errors
 from grail_mem.query.match import text_key
-from grail_mem.store.schema import PAYLOAD
+from grail_mem.query.payload_file import Written, write_payloads
 
 if TYPE_CHECKING:  # these cost a quarter of a second; only building needs them
-    import duckdb
     import numpy as np
     import pyarrow as pa
 
@@ -40,29 +38,30 @@ HOT_SHARE: Final = 128
 """A term that at least one row in so many has is a bit; rarer ones are postings. Measured: 64 to 256 make no difference."""
 HOT_LEAST: Final = 64
 """Fewer rows than this are never worth a bit, however few rows there are."""
-_BATCH: Final = 100_000
 DIMENSIONS: Final = ("kind", "status", "source_kind")
 TIMES: Final = ("recorded_at", "valid_from", "valid_until", "expires_at")
 
 
-def build_index(table: pa.Table, path: Path, payloads: Path, *, threads: int = 2) -> None:
+def build_index(table: pa.Table, path: Path, payloads: Path, *, written: Written | None = None) -> None:
     """Write the index file and the payload file of a snapshot.
 
     Args:
         table: The snapshot's rows (`store.schema`), newest first: by `observed_at`, then `id`, descending.
         path: Where to write the index file; must not exist.
         payloads: Where to write the payload file.
-        threads: How many threads DuckDB may use.
+        written: Payloads that need not be made again.
     """
     import pyarrow as pa
 
     categories, n_in_category, cid = _categories(table)
     terms = _Terms(table)
     columns, dimensions = _small_columns(table, cid, terms.bits)
-    with closing(connect(threads=threads)) as con, write_errors(path):
+    with closing(connect()) as con, write_errors(path):
+        con.execute("SET checkpoint_threshold = '1KB'")  # the one transaction goes to the file, not to a log and then there
         con.execute(f"ATTACH '{quoted(path)}' AS x")
+        con.execute("BEGIN")
         con.register("rows", table)
-        columns["first_byte"], columns["n_bytes"] = _write_payloads(con, payloads, table.num_rows)
+        columns["first_byte"], columns["n_bytes"] = write_payloads(con, payloads, table, written)
         small = pa.table(columns)
         con.register("o", small.append_column("text_key", _text_keys(table)))
         kinds = ", ".join(f'"{name}" {_sql_type(small[name].type)}' for name in small.column_names)
@@ -78,7 +77,7 @@ def build_index(table: pa.Table, path: Path, payloads: Path, *, threads: int = 2
             "n_in_category": n_in_category, "dimensions": dimensions, "hot": terms.hot(),
         }  # fmt: skip
         con.execute("CREATE TABLE x.meta AS SELECT ?::VARCHAR AS json", [json.dumps(meta)])
-        con.execute("CHECKPOINT x")
+        con.execute("COMMIT")
         con.execute("DETACH x")
 
 
@@ -87,40 +86,18 @@ def quoted(path: Path) -> str:
     return str(path).replace("'", "''")
 
 
-def _write_payloads(con: duckdb.DuckDBPyConnection, path: Path, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
-    """Write the JSON array of every row back to back; returns where each begins and how long it is, in bytes."""
-    import numpy as np
-
-    first = np.zeros(n_rows, np.int64)
-    length = np.zeros(n_rows, np.int32)
-    row, position = 0, 0
-    with path.open("wb", buffering=0) as file:
-        for batch in con.sql(f"SELECT {_payload()} AS json FROM rows").to_arrow_reader(_BATCH):
-            array = batch.column(0)
-            _, offsets, data = array.buffers()
-            kind = np.int64 if str(array.type) == "large_string" else np.int32
-            ends = np.frombuffer(offsets, kind, len(array) + 1, array.offset * np.dtype(kind).itemsize).astype(np.int64)
-            file.write(memoryview(data)[ends[0] : ends[-1]])
-            first[row : row + len(array)] = ends[:-1] - ends[0] + position
-            length[row : row + len(array)] = np.diff(ends)
-            row, position = row + len(array), position + int(ends[-1] - ends[0])
-        os.fsync(file.fileno())
-    return first, length
-
-
 _FILES: Final = """
-CREATE TABLE x.files AS
+CREATE TABLE x.files(
+    rid INTEGER, id VARCHAR USING COMPRESSION uncompressed, path VARCHAR USING COMPRESSION uncompressed,
+    sha256 VARCHAR USING COMPRESSION uncompressed, size_bytes BIGINT, mtime_ns BIGINT, ctime_ns BIGINT, has_id BOOLEAN,
+    observed_us BIGINT, recorded_us BIGINT, fingerprint UBIGINT);
+INSERT INTO x.files
     SELECT row_number() OVER () - 1 AS rid, id, path, sha256, size_bytes, mtime_ns, ctime_ns, has_id,
            epoch_us(observed_at) AS observed_us, epoch_us(recorded_at) AS recorded_us, fingerprint FROM rows;
 CREATE TABLE x.ids AS SELECT hash(id) AS digest, rid::INTEGER AS rid FROM x.files ORDER BY digest;
 CREATE TABLE x.paths AS SELECT hash(path) AS digest, rid::INTEGER AS rid FROM x.files ORDER BY digest;
 CREATE TABLE x.prints AS SELECT fingerprint, rid::INTEGER AS rid FROM x.files ORDER BY fingerprint;
 """
-
-
-def _payload() -> str:
-    times = {"observed_at", *TIMES}
-    return f"json_array({', '.join(f'epoch_us({n})' if n in times else n for n in PAYLOAD)})::VARCHAR"
 
 
 def _sql_type(kind: pa.DataType) -> str:
@@ -130,10 +107,19 @@ def _sql_type(kind: pa.DataType) -> str:
 
 
 def _text_keys(table: pa.Table) -> pa.Array:
+    """Title and content of every row as `text_key` makes them; nearly all are ASCII, which Arrow lowers at once."""
     import pyarrow as pa
+    import pyarrow.compute as pc
 
-    pairs = zip(table["title"].to_pylist(), table["content"].to_pylist(), strict=True)
-    return pa.array([text_key(title, content) for title, content in pairs], pa.string())
+    titles, contents = (table[name].combine_chunks() for name in ("title", "content"))
+    texts = pc.binary_join_element_wise(titles, contents, "\0")
+    texts = pc.if_else(pc.equal(pc.binary_length(contents), 0), titles, texts)
+    others = pc.invert(pc.string_is_ascii(texts))
+    keys = pc.ascii_lower(texts)
+    if not pc.any(others).as_py():
+        return keys
+    pairs = zip(titles.filter(others).to_pylist(), contents.filter(others).to_pylist(), strict=True)
+    return pc.replace_with_mask(keys, others, pa.array((text_key(*pair) for pair in pairs), pa.string()))
 
 
 def _coded(values: Any, key: Callable[[str], Any] | None = None) -> tuple[np.ndarray, list[str]]:
