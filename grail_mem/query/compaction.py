@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 from grail_mem.query.index_file import build_index
 from grail_mem.query.payload_file import Written
-from grail_mem.query.snapshot_reader import SnapshotReader
 from grail_mem.query.view import View
 from grail_mem.store import snapshot
+from grail_mem.store.arrays import number_array
 from grail_mem.store.files import translated
 from grail_mem.store.lock import exclusive, exclusive_if_free
 from grail_mem.store.observation_file import FileRow
-from grail_mem.store.schema import observations_table
+from grail_mem.store.schema import observations_table, table_of
 
 if TYPE_CHECKING:  # a tenth of a second; loaded when there is something to write
     import pyarrow as pa
@@ -130,7 +130,8 @@ def _write(view: View) -> Compacted:
         rows = beside.submit(snapshot.write_rows, folder, table)
         build_index(table, folder / snapshot.INDEX, folder / snapshot.PAYLOADS, written=written)
         rows.result()
-    done = Compacted(manifest.name, table.num_rows, len(view.delta.rows))
+    n_taken = len(view.delta.rows) if view.reader is not None else table.num_rows
+    done = Compacted(manifest.name, table.num_rows, n_taken)
     snapshot.publish(layout, folder, replace(manifest, n_rows=table.num_rows))
     snapshot.remove_old(layout)
     return done
@@ -143,32 +144,31 @@ def _rows(view: View) -> tuple[pa.Table, Written | None]:
     rows = sorted(view.delta.rows.values(), key=_place, reverse=True)
     parts = [observations_table(rows[start : start + CHUNK]) for start in range(0, len(rows), CHUNK)]
     loose = pa.concat_tables(parts) if parts else observations_table(())
-    reader = view.reader
-    if reader is None or not reader.n_rows:
-        return loose.combine_chunks(), None
-    made = pa.array([-1] * len(rows), pa.int32())
-    table = _merged(_base_rows(view, reader), loose.append_column(_OLD, made))
-    folder = view.layout.snapshots / view.manifest.name
-    if not snapshot.is_as_written(folder, view.manifest, snapshot.PAYLOADS):
-        return table.drop_columns(_OLD), None
-    written = Written(folder / snapshot.PAYLOADS, reader.payload_sizes(), table[_OLD].to_numpy())
-    return table.drop_columns(_OLD), written
+    table = _merged(_base_rows(view), loose.append_column(_OLD, number_array([-1] * len(rows), pa.int32())))
+    return table.drop_columns(_OLD), _written(view, table[_OLD])
+
+
+def _written(view: View, row: pa.ChunkedArray) -> Written | None:
+    """The payloads of the present snapshot, unless they are damaged: then all are made again."""
+    folder, reader = view.layout.snapshots / view.manifest.name, view.reader
+    if reader is None or not reader.n_rows or not snapshot.is_as_written(folder, view.manifest, snapshot.PAYLOADS):
+        return None
+    return Written(folder / snapshot.PAYLOADS, reader.payload_sizes(), row.to_numpy())
 
 
 def _place(row: FileRow) -> tuple[Any, str]:
     return row.observation.observed_at, row.observation.id
 
 
-def _base_rows(view: View, reader: SnapshotReader) -> pa.Table:
-    """The rows of the present snapshot that still count, with the file states seen since and their payload's row."""
+def _base_rows(view: View) -> pa.Table:
+    """The rows below the delta that still count, with the file states seen since and the row of their payload."""
     import numpy as np
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
-    table = pq.read_table(view.layout.snapshots / view.manifest.name / snapshot.ROWS)
+    table = _below(view)
     old = np.arange(table.num_rows, dtype=np.int32)
     seen = {path: state for path, state in view.delta.states.items() if state is not None}
-    moved = {row.rid: seen[path] for path, row in reader.by_path(seen).items()}
+    moved = {row.rid: seen[path] for path, row in view.base().by_path(seen).items()}
     if moved:
         old[list(moved)] = -1
         for i, name in enumerate(("size_bytes", "mtime_ns", "ctime_ns")):
@@ -183,13 +183,24 @@ def _base_rows(view: View, reader: SnapshotReader) -> pa.Table:
     return table
 
 
+def _below(view: View) -> pa.Table:
+    """The rows below the delta: those of the present snapshot, or of files read in its place."""
+    import pyarrow.parquet as pq
+
+    if view.files is not None:
+        return view.files.table
+    if view.reader is None:
+        return table_of(())
+    return pq.read_table(view.layout.snapshots / view.manifest.name / snapshot.ROWS)
+
+
 def _merged(base: pa.Table, loose: pa.Table) -> pa.Table:
     """Two tables that are each newest first as one that is."""
     import numpy as np
     import pyarrow as pa
 
-    if not loose.num_rows:
-        return base.combine_chunks()
+    if not loose.num_rows or not base.num_rows:
+        return (base if base.num_rows else loose).combine_chunks()
     old = -base["observed_at"].cast(pa.int64()).to_numpy()
     new = -loose["observed_at"].cast(pa.int64()).to_numpy()
     first, end = np.searchsorted(old, new, "left"), np.searchsorted(old, new, "right")

@@ -28,6 +28,7 @@ from grail_mem.model.names import entity_key, tag_key
 from grail_mem.query.engine import connect, write_errors
 from grail_mem.query.match import text_key
 from grail_mem.query.payload_file import Written, write_payloads
+from grail_mem.store.arrays import number_array, text_array
 
 if TYPE_CHECKING:  # these cost a quarter of a second; only building needs them
     import numpy as np
@@ -108,7 +109,6 @@ def _sql_type(kind: pa.DataType) -> str:
 
 def _text_keys(table: pa.Table) -> pa.Array:
     """Title and content of every row as `text_key` makes them; nearly all are ASCII, which Arrow lowers at once."""
-    import pyarrow as pa
     import pyarrow.compute as pc
 
     titles, contents = (table[name].combine_chunks() for name in ("title", "content"))
@@ -119,7 +119,7 @@ def _text_keys(table: pa.Table) -> pa.Array:
     if not pc.any(others).as_py():
         return keys
     pairs = zip(titles.filter(others).to_pylist(), contents.filter(others).to_pylist(), strict=True)
-    return pc.replace_with_mask(keys, others, pa.array((text_key(*pair) for pair in pairs), pa.string()))
+    return pc.replace_with_mask(keys, others, text_array([text_key(*pair) for pair in pairs]))
 
 
 def _coded(values: Any, key: Callable[[str], Any] | None = None) -> tuple[np.ndarray, list[str]]:
@@ -197,8 +197,8 @@ class _Terms:
 
         return pa.table(
             {
-                "digest": pa.array([term_digest(k, key) for k, key in zip(self.kinds, self.keys, strict=True)], pa.uint64()),
-                "kind": pa.array(self.kinds, pa.int8()), "key": pa.array(self.keys, pa.string()),
+                "digest": number_array(list(map(term_digest, self.kinds, self.keys)), pa.uint64()),
+                "kind": number_array(self.kinds, pa.int8()), "key": text_array(self.keys),
                 "n": pa.array(self.n, pa.int32()), "first": pa.array(self.first), "bit": pa.array(self.bit),
             }
         )  # fmt: skip

@@ -42,6 +42,8 @@ class Found(NamedTuple):
 class SnapshotReader:
     """One attached index file; `close` detaches it."""
 
+    came_first = True
+
     def __init__(self, path: Path, payloads: Path) -> None:
         self.path = path
         with index_errors(path):

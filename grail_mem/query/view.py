@@ -14,6 +14,7 @@ from grail_mem.errors import IndexUnusableError
 from grail_mem.model.problem import Problem
 from grail_mem.model.ulid import is_id
 from grail_mem.query.delta import DUPLICATE, UNREADABLE, BaseRow, Change, Delta, adopted_as, look
+from grail_mem.query.file_base import FileBase, read_files
 from grail_mem.query.match import Keys, keys_of
 from grail_mem.query.snapshot_reader import SnapshotReader
 from grail_mem.settings import Settings
@@ -33,16 +34,13 @@ _TRIES: Final = 3  # files that change as fast as they are read must not keep an
 class _NoBase:
     """The snapshot of a store that has none."""
 
-    n_live = 0
+    came_first = True
 
     def by_path(self, _paths: Collection[str]) -> dict[str, BaseRow]:
         return {}
 
     def by_id(self, _ids: Collection[str]) -> dict[str, BaseRow]:
         return {}
-
-    def by_fingerprint(self, _prints: Collection[int]) -> list[tuple[int, str]]:
-        return []
 
 
 class View:
@@ -57,6 +55,7 @@ class View:
     def __init__(self, layout: Layout, settings: Settings, *, from_files: bool = False) -> None:
         self.layout, self.settings = layout, settings
         self._reader: SnapshotReader | None = None
+        self.files: FileBase | None = None
         self._prints: Fingerprints | None = None
         self._from_files = from_files
         self._start()
@@ -66,6 +65,7 @@ class View:
         self.close()
         self._snapshots_mtime = _mtime(self.layout)  # before looking, so that one published meanwhile is found next
         self.manifest = (None if self._from_files else newest(self.layout)) or _NO_SNAPSHOT
+        self.files = None
         self.ledger = Ledger(self.layout, {} if ledger_from_start else self.manifest.heads)
         self.delta = Delta(problems=dict(self.manifest.problems))
         self.tombstones = {} if ledger_from_start else dict(self.manifest.tombstones)
@@ -169,7 +169,7 @@ class View:
         self._open_reader()
         if self._touched:
             touched, self._touched = self._touched, set()
-            self.look_at(touched, progress=progress)
+            self.look_at(touched.difference(self._read_in_bulk(touched, progress)), progress=progress)
             for path in touched:
                 self._unsynced.pop(path, None)
             for change in self._untold(touched):
@@ -177,6 +177,15 @@ class View:
             gone = {path for path in touched if self.delta.states.get(path, UNKNOWN_STATE) is None}
             if gone:
                 self._lost |= {id_ for id_, path in self._owners.items() if path in gone}
+
+    def _read_in_bulk(self, paths: Collection[str], progress: Callable[[int], None] | None) -> Collection[str]:
+        """Read files at once before any is looked at, when there is no snapshot to know them by; returns those read."""
+        if not self._from_files or self.delta.states:
+            return ()
+        self.files = read_files(
+            self.layout, paths, zone=self.settings.zone, adopted=self._adopted, progress=progress
+        )
+        return self.files.paths
 
     def _untold(self, paths: Collection[str]) -> list[Change]:
         """What the files that the ledger names say otherwise than it told last: somebody else changed them since."""
@@ -278,6 +287,8 @@ class View:
         return {name: state for name, state in known.items() if state is not None}
 
     def _reader_files(self, folder: str) -> dict[str, FileState]:
+        if self.files is not None:
+            return self.files.files_in(folder)
         reader = self.reader
         return reader.files_in(self.layout.category_of(folder)) if reader else {}
 
@@ -306,15 +317,19 @@ class View:
             self._start()
             self.catch_up()
 
-    def base(self) -> SnapshotReader | _NoBase:
-        """The opened snapshot, or one without rows."""
-        return self.reader or _NoBase()
+    def base(self) -> SnapshotReader | FileBase | _NoBase:
+        """The opened snapshot, or the files read in its place, or nothing."""
+        return self.reader or self.files or _NoBase()
 
     @property
     def n_rows(self) -> int:
         """Observations that an unfiltered recall would return."""
         base = self.live_base()
-        return (base.n_live if base else 0) + len(self.loose_rows())
+        n_live = base.n_live if base else 0
+        if self.files is not None:
+            hidden = {row.rid for row in self.files.by_id(self.hidden).values()}
+            n_live = self.files.table.num_rows - len(self.delta.dead | hidden)
+        return n_live + len(self.loose_rows())
 
     @property
     def n_loose(self) -> int:
@@ -378,7 +393,7 @@ class View:
         if self._prints is None and self.manifest.name:
             self._prints = Fingerprints(self.layout.snapshots / self.manifest.name, self.manifest.n_rows)
         below = [print_ for print_ in prints if self._prints is not None and print_ in self._prints]
-        for print_, id_ in self.base().by_fingerprint(below) if below else ():
+        for print_, id_ in self.reader.by_fingerprint(below) if below and self.reader else ():
             ids.setdefault(print_, set()).add(id_)
         return ids
 
