@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from grail_mem import IndexUnusableError, Memory
+from grail_mem.query.index_file import build_index
 
 
 @pytest.fixture
@@ -119,3 +122,31 @@ def test_those_who_only_read_are_told_that_nobody_compacts(root: Path) -> None:
     shutil.rmtree(root / "output")
     with Memory(root) as memory:
         assert "grail compact" in memory.recall().warnings[0]
+
+
+def test_payloads_that_are_copied_are_those_that_would_be_made(root: Path) -> None:
+    """After rows were added, changed, moved, hidden and deleted, and files touched."""
+    with Memory(root) as memory:
+        found = memory.recall(limit=20).observations
+        memory.update(found[3].id, title="changed")
+        memory.move(found[4].id, "elsewhere")
+        (root / found[5].path).unlink()
+        os.utime(root / found[6].path)
+        memory.add_observations([{"content": f"more {i}", "category": "c"} for i in range(3)])
+        memory.compact()
+        copied = (snapshot(root) / "payloads.json").read_bytes()
+        table = pq.read_table(snapshot(root) / "observations.parquet")
+    build_index(table, root / "made.duckdb", root / "made.json")
+    assert (root / "made.json").read_bytes() == copied
+
+
+def test_damaged_payloads_are_not_copied(root: Path) -> None:
+    """A compaction makes them anew from the rows."""
+    path = snapshot(root) / "payloads.json"
+    path.write_bytes(path.read_bytes().replace(b"note", b"nose"))
+    with Memory(root) as memory:
+        memory.compact()
+        assert len(memory.recall(text="note", limit=100).observations) == len(
+            [o for o in memory.recall(limit=100).observations if "note" in o.content]
+        )
+    assert b"nose" not in (snapshot(root) / "payloads.json").read_bytes()
