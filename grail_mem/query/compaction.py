@@ -17,7 +17,7 @@ from grail_mem.query.index_file import build_index
 from grail_mem.query.payload_file import Written
 from grail_mem.query.view import View
 from grail_mem.store import snapshot
-from grail_mem.store.arrays import number_array
+from grail_mem.store.arrays import number_array, numpy_array, numpy_of
 from grail_mem.store.files import translated
 from grail_mem.store.lock import exclusive, exclusive_if_free
 from grail_mem.store.observation_file import FileRow
@@ -153,7 +153,7 @@ def _written(view: View, row: pa.ChunkedArray) -> Written | None:
     folder, reader = view.layout.snapshots / view.manifest.name, view.reader
     if reader is None or not reader.n_rows or not snapshot.is_as_written(folder, view.manifest, snapshot.PAYLOADS):
         return None
-    return Written(folder / snapshot.PAYLOADS, reader.payload_sizes(), row.to_numpy())
+    return Written(folder / snapshot.PAYLOADS, reader.payload_sizes(), numpy_of(row))
 
 
 def _place(row: FileRow) -> tuple[Any, str]:
@@ -172,14 +172,14 @@ def _base_rows(view: View) -> pa.Table:
     if moved:
         old[list(moved)] = -1
         for i, name in enumerate(("size_bytes", "mtime_ns", "ctime_ns")):
-            values = table[name].to_numpy().copy()
+            values = numpy_of(table[name]).copy()
             values[list(moved)] = [state[i] for state in moved.values()]
-            table = table.set_column(table.schema.get_field_index(name), name, pa.array(values))
-    table = table.append_column(_OLD, pa.array(old))
+            table = table.set_column(table.schema.get_field_index(name), name, numpy_array(values))
+    table = table.append_column(_OLD, numpy_array(old))
     if view.delta.dead:
         keep = np.ones(table.num_rows, bool)
         keep[list(view.delta.dead)] = False
-        table = table.filter(pa.array(keep))
+        table = table.filter(numpy_array(keep))
     return table
 
 
@@ -191,7 +191,8 @@ def _below(view: View) -> pa.Table:
         return view.files.table
     if view.reader is None:
         return table_of(())
-    return pq.read_table(view.layout.snapshots / view.manifest.name / snapshot.ROWS)
+    with pq.ParquetFile(view.layout.snapshots / view.manifest.name / snapshot.ROWS) as file:
+        return file.read()
 
 
 def _merged(base: pa.Table, loose: pa.Table) -> pa.Table:
@@ -201,8 +202,8 @@ def _merged(base: pa.Table, loose: pa.Table) -> pa.Table:
 
     if not loose.num_rows or not base.num_rows:
         return (base if base.num_rows else loose).combine_chunks()
-    old = -base["observed_at"].cast(pa.int64()).to_numpy()
-    new = -loose["observed_at"].cast(pa.int64()).to_numpy()
+    old = -numpy_of(base["observed_at"].cast(pa.int64()))
+    new = -numpy_of(loose["observed_at"].cast(pa.int64()))
     first, end = np.searchsorted(old, new, "left"), np.searchsorted(old, new, "right")
     ids, new_ids = base["id"], loose["id"].to_pylist()
     for i in np.nonzero(end > first)[0]:  # the same instant: ids decide, descending
@@ -215,4 +216,4 @@ def _merged(base: pa.Table, loose: pa.Table) -> pa.Table:
                 hi = middle
         first[i] = lo
     order = np.insert(np.arange(base.num_rows), first, base.num_rows + np.arange(loose.num_rows))
-    return pa.concat_tables([base, loose]).combine_chunks().take(pa.array(order)).combine_chunks()
+    return pa.concat_tables([base, loose]).combine_chunks().take(numpy_array(order)).combine_chunks()

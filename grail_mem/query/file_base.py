@@ -7,28 +7,19 @@ files others may claim ids by.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from itertools import groupby
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import TYPE_CHECKING
 
-from grail_mem.errors import InputError
-from grail_mem.model.ulid import id_us
 from grail_mem.query.delta import BaseRow
-from grail_mem.store.files import FileState, open_folder, read_file
+from grail_mem.store.arrays import numpy_array
+from grail_mem.store.bulk import n_helpers, read_tables
+from grail_mem.store.files import FileState
 from grail_mem.store.layout import Layout
-from grail_mem.store.observation_file import Adopted, read_observation
-from grail_mem.store.own_file import read_own
-from grail_mem.store.scan import settled
-from grail_mem.store.schema import row_values, table_of
+from grail_mem.store.observation_file import Adopted
+from grail_mem.store.schema import table_of
 
 if TYPE_CHECKING:  # a tenth of a second; only a rebuild needs it
     import pyarrow as pa
-
-_CHUNK: Final = 1_000
-"""Files read at a time; chosen: a table of so many rows costs no more a row than a larger one."""
-_OWN_START: Final = b"---\nid: "
-Row = tuple[Any, ...]
 
 
 class FileBase:
@@ -93,12 +84,7 @@ def read_files(
     import pyarrow as pa
 
     ordered = sorted(paths)
-    tables: list[pa.Table] = []
-    for start in range(0, len(ordered), _CHUNK):
-        rows = read_rows(layout, ordered[start : start + _CHUNK], zone)
-        tables.append(table_of(rows))
-        if progress:
-            progress(min(start + _CHUNK, len(ordered)))
+    tables = read_tables(layout, ordered, zone=zone, helpers=n_helpers(len(ordered)), progress=progress)
     return FileBase(_undisputed(pa.concat_tables([*tables, table_of(())]), adopted))
 
 
@@ -118,37 +104,5 @@ def _undisputed(table: pa.Table, adopted: Mapping[str, Adopted]) -> pa.Table:
         times[id_] == 1 and (id_ not in named or (path in adopted and adopted[path].id == id_))
         for id_, path in zip(ids, paths, strict=True)
     ]
-    return table.filter(pa.array(np.array(alone, bool)))
+    return table.filter(numpy_array(np.array(alone, bool)))
 
-
-def read_rows(layout: Layout, paths: Iterable[str], zone: str) -> Iterator[Row]:
-    """The rows of those files that carry their id, have no problem and are settled."""
-    for folder, group in groupby(paths, lambda path: path.rpartition("/")[0]):
-        try:
-            with open_folder(layout.root, folder) as (descriptor, spelled):
-                if spelled == folder:
-                    for path in group:
-                        row = _read_row(descriptor, path, layout.category_of(folder), zone)
-                        if row is not None:
-                            yield row
-        except (OSError, InputError):  # a link or a missing folder on the way
-            continue
-
-
-def _read_row(folder: int, path: str, category: str, zone: str) -> Row | None:
-    began_ns = time.time_ns()
-    try:
-        data, state = read_file(path.rpartition("/")[2], dir_fd=folder)
-    except OSError:
-        return None
-    if settled(state, began_ns) != state:
-        return None
-    row = read_own(data, path, category, state)
-    if row is not None or not data.startswith(_OWN_START):
-        return row
-    try:
-        made = read_observation(data, path, category, state, zone=zone)
-    except InputError:
-        return None
-    says_all = made.has_id and made.has_time and id_us(made.observation.id) is not None
-    return row_values(made) if says_all and not made.problems else None

@@ -28,7 +28,7 @@ from grail_mem.model.names import entity_key, tag_key
 from grail_mem.query.engine import connect, write_errors
 from grail_mem.query.match import text_key
 from grail_mem.query.payload_file import Written, write_payloads
-from grail_mem.store.arrays import number_array, text_array
+from grail_mem.store.arrays import number_array, numpy_array, numpy_of, text_array
 
 if TYPE_CHECKING:  # these cost a quarter of a second; only building needs them
     import numpy as np
@@ -62,13 +62,14 @@ def build_index(table: pa.Table, path: Path, payloads: Path, *, written: Written
         con.execute(f"ATTACH '{quoted(path)}' AS x")
         con.execute("BEGIN")
         con.register("rows", table)
-        columns["first_byte"], columns["n_bytes"] = write_payloads(con, payloads, table, written)
+        first_byte, n_bytes = write_payloads(con, payloads, table, written)
+        columns |= {"first_byte": numpy_array(first_byte), "n_bytes": numpy_array(n_bytes)}
         small = pa.table(columns)
         con.register("o", small.append_column("text_key", _text_keys(table)))
         kinds = ", ".join(f'"{name}" {_sql_type(small[name].type)}' for name in small.column_names)
         con.execute(f"CREATE TABLE x.obs({kinds}, text_key VARCHAR USING COMPRESSION uncompressed)")
         con.execute("INSERT INTO x.obs SELECT * FROM o")
-        con.register("p", small.take(pa.array(terms.posting_rids)))
+        con.register("p", small.take(numpy_array(terms.posting_rids)))
         con.execute("CREATE TABLE x.postings AS SELECT * FROM p")
         con.register("t", terms.table())
         con.execute("CREATE TABLE x.terms AS SELECT * FROM t ORDER BY digest")
@@ -112,8 +113,9 @@ def _text_keys(table: pa.Table) -> pa.Array:
     import pyarrow.compute as pc
 
     titles, contents = (table[name].combine_chunks() for name in ("title", "content"))
-    texts = pc.binary_join_element_wise(titles, contents, "\0")
-    texts = pc.if_else(pc.equal(pc.binary_length(contents), 0), titles, texts)
+    border, nothing = text_array(["\0", ""])
+    texts = pc.binary_join_element_wise(titles, contents, border)
+    texts = pc.if_else(pc.equal(contents, nothing), titles, texts)
     others = pc.invert(pc.string_is_ascii(texts))
     keys = pc.ascii_lower(texts)
     if not pc.any(others).as_py():
@@ -133,7 +135,7 @@ def _coded(values: Any, key: Callable[[str], Any] | None = None) -> tuple[np.nda
     order = sorted(range(len(texts)), key=lambda i: key(texts[i]) if key else texts[i])
     code = np.full(len(texts) + 1, -1, np.int32)
     code[order] = np.arange(len(texts), dtype=np.int32)
-    indices = coded.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
+    indices = numpy_of(coded.indices.fill_null(number_array([len(texts)], coded.indices.type)[0]))
     return code[indices], [texts[i] for i in order]
 
 
@@ -152,17 +154,17 @@ def _small_columns(
     import pyarrow as pa
 
     columns: dict[str, Any] = {
-        "rid": pa.array(np.arange(table.num_rows, dtype=np.int32)),
+        "rid": numpy_array(np.arange(table.num_rows, dtype=np.int32)),
         "us": table["observed_at"].cast(pa.int64()),
-        "cid": pa.array(cid),
+        "cid": numpy_array(cid),
         "confidence": table["confidence"],
     }
     dimensions = {}
     for name in DIMENSIONS:
         code, dimensions[name] = _coded(table[name])
-        columns[name] = pa.array(code.astype(np.int8))
+        columns[name] = numpy_array(code.astype(np.int8))
     columns |= {name: table[name].cast(pa.int64()) for name in TIMES}
-    columns |= {f"b{i}": pa.array(word) for i, word in enumerate(bits)}
+    columns |= {f"b{i}": numpy_array(word) for i, word in enumerate(bits)}
     return columns, dimensions
 
 
@@ -193,13 +195,14 @@ class _Terms:
         self.first = np.cumsum(in_postings, dtype=np.int64) - in_postings  # a store without any term has none
 
     def table(self) -> pa.Table:
+        import numpy as np
         import pyarrow as pa
 
         return pa.table(
             {
                 "digest": number_array(list(map(term_digest, self.kinds, self.keys)), pa.uint64()),
                 "kind": number_array(self.kinds, pa.int8()), "key": text_array(self.keys),
-                "n": pa.array(self.n, pa.int32()), "first": pa.array(self.first), "bit": pa.array(self.bit),
+                "n": numpy_array(self.n.astype(np.int32)), "first": numpy_array(self.first), "bit": numpy_array(self.bit),
             }
         )  # fmt: skip
 
@@ -229,7 +232,7 @@ def _term_pairs(table: pa.Table) -> tuple[list[int], list[str], np.ndarray]:
         code, texts = _coded(values)
         known = {key: i for i, key in enumerate(sorted({key_of(text) for text in texts}), start=len(keys))}
         term = np.array([known[key_of(text)] for text in texts] or [0], np.int64)[code]
-        rid = np.repeat(np.arange(table.num_rows, dtype=np.int64), np.diff(offsets.to_numpy()))
+        rid = np.repeat(np.arange(table.num_rows, dtype=np.int64), np.diff(numpy_of(offsets)))
         pairs.append(((term << 32) | rid)[code >= 0])
         kinds += [kind] * len(known)
         keys += known

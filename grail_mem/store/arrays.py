@@ -1,4 +1,4 @@
-"""Arrow arrays from Python values, made of their buffers: `pyarrow.array` loads pandas to look at a list.
+"""Arrow arrays from Python values and back, by way of their buffers: Arrow's own ways load pandas, which takes half a second.
 
 Knows nothing of what the values mean.
 """
@@ -32,8 +32,27 @@ def number_array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
 
     whole = [0 if value is None else value for value in values] if None in values else values
     storage = pa.int64() if pa.types.is_timestamp(kind) else kind
-    numbers = pa.array(np.array(whole, storage.to_pandas_dtype()), storage, mask=_absent(values))
-    return numbers.view(kind)
+    return numpy_array(np.array(whole, storage.to_pandas_dtype()), kind, there=_there(values))
+
+
+def numpy_array(values: np.ndarray, kind: pa.DataType | None = None, *, there: pa.Buffer | None = None) -> pa.Array:
+    """A numpy array as an Arrow array over the same memory, truth values as bits; `there` has a bit for each non-null."""
+    import numpy as np
+    import pyarrow as pa
+
+    bits = np.packbits(values, bitorder="little") if values.dtype == bool else np.ascontiguousarray(values)
+    return pa.Array.from_buffers(kind or pa.from_numpy_dtype(values.dtype), len(values), [there, pa.py_buffer(bits)])
+
+
+def numpy_of(array: pa.Array | pa.ChunkedArray) -> np.ndarray:
+    """The numbers of an array without nulls."""
+    import numpy as np
+    import pyarrow as pa
+
+    kind = np.dtype(array.type.to_pandas_dtype())
+    if isinstance(array, pa.ChunkedArray):
+        return np.concatenate([np.zeros(0, kind), *map(numpy_of, array.chunks)])
+    return np.frombuffer(array.buffers()[1] or b"", kind, len(array), array.offset * kind.itemsize)
 
 
 def list_array(values: Sequence[Sequence[Any]], made: Callable[[list[Any]], pa.Array]) -> pa.Array:
@@ -41,8 +60,8 @@ def list_array(values: Sequence[Sequence[Any]], made: Callable[[list[Any]], pa.A
     import pyarrow as pa
 
     items = made(list(chain.from_iterable(values)))
-    ends = pa.Array.from_buffers(pa.int32(), len(values) + 1, [None, _ends(map(len, values), len(values))])
-    return pa.ListArray.from_arrays(ends, items)
+    kind = pa.list_(items.type)
+    return pa.Array.from_buffers(kind, len(values), [None, _ends(map(len, values), len(values))], children=[items])
 
 
 def repeated_array(values: Sequence[Any], made: Callable[[list[Any]], pa.Array]) -> pa.Array:
@@ -52,7 +71,7 @@ def repeated_array(values: Sequence[Any], made: Callable[[list[Any]], pa.Array])
 
     codes: dict[Any, int] = {}
     code = np.array([codes.setdefault(value, len(codes)) for value in values], np.int32)
-    return made(list(codes)).take(pa.array(code))
+    return made(list(codes)).take(numpy_array(code))
 
 
 def _ends(sizes: Any, count: int) -> pa.Buffer:
@@ -64,15 +83,10 @@ def _ends(sizes: Any, count: int) -> pa.Buffer:
     return pa.py_buffer(ends)
 
 
-def _absent(values: Sequence[Any]) -> np.ndarray | None:
-    import numpy as np
-
-    return np.fromiter((value is None for value in values), bool, len(values)) if None in values else None
-
-
 def _there(values: Sequence[Any]) -> pa.Buffer | None:
     import numpy as np
     import pyarrow as pa
 
-    absent = _absent(values)
-    return None if absent is None else pa.py_buffer(np.packbits(~absent, bitorder="little"))
+    if None not in values:
+        return None
+    return pa.py_buffer(np.packbits([value is not None for value in values], bitorder="little"))

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from grail_mem.errors import IndexUnusableError
 from grail_mem.model.problem import Problem
+from grail_mem.store.arrays import numpy_of
 from grail_mem.store.files import FOLDER_MODE, replace_file, sync_folder
 from grail_mem.store.layout import Layout
 from grail_mem.store.ledger import Head
@@ -153,7 +154,7 @@ def write_rows(folder: Path, table: pa.Table) -> None:
         pq.write_table(table, file, compression="zstd", row_group_size=ROW_GROUP)
         file.flush()
         os.fsync(file.fileno())
-    prints = np.sort(table["fingerprint"].to_numpy()).astype("<u8")
+    prints = np.sort(numpy_of(table["fingerprint"])).astype("<u8")
     replace_file(folder / FINGERPRINTS, prints.tobytes())
 
 

@@ -1,0 +1,194 @@
+"""Many files read to tables of rows, by this process and, when there are many, by others beside it.
+
+Python runs on one core at a time, so files are shared out to processes of their own, which read what they are told to and
+give back Arrow tables. Where none can be started, or one dies, this process reads what is left. Knows nothing of ids that
+several files claim.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import subprocess
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import groupby
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Final
+
+from grail_mem.errors import InputError
+from grail_mem.model.ulid import id_us
+from grail_mem.store.files import open_folder, read_file
+from grail_mem.store.layout import Layout
+from grail_mem.store.observation_file import read_observation
+from grail_mem.store.own_file import read_own
+from grail_mem.store.scan import settled
+from grail_mem.store.schema import row_values, table_of
+
+if TYPE_CHECKING:  # a tenth of a second; only reading many files needs it
+    import pyarrow as pa
+
+CHUNK: Final = 500
+"""Files read at a time; measured: with fewer, a table costs more a row; with more, one process waits for another at the end."""
+_LEAST: Final = 4_000
+"""Files from which on other processes help; measured: one needs as long to start as this one to read 2,000."""
+_MOST_OTHERS: Final = 3
+_SIZE_BYTES: Final = 8
+_OWN_START: Final = b"---\nid: "
+Row = tuple[Any, ...]
+
+
+def n_helpers(n_files: int) -> int:
+    """How many other processes help to read so many files."""
+    is_python = Path(sys.executable or "").name.startswith("python")  # else it is a program that embeds Python
+    return min(len(os.sched_getaffinity(0)) - 1, _MOST_OTHERS) if is_python and n_files >= _LEAST else 0
+
+
+def read_tables(
+    layout: Layout,
+    paths: Sequence[str],
+    *,
+    zone: str,
+    helpers: int = 0,
+    chunk: int = CHUNK,
+    progress: Callable[[int], None] | None = None,
+) -> list[pa.Table]:
+    """The rows of those files that carry their id, have no problem and are settled.
+
+    Args:
+        layout: Where the store is.
+        paths: Files to read, relative to the root and sorted, whether they exist or not.
+        zone: IANA zone of times without an offset.
+        helpers: How many other processes help.
+        chunk: Files read at a time.
+        progress: Called with the number of files looked at, every now and then.
+
+    Returns:
+        Tables in the schema of `observations.parquet`, rows in no order.
+    """
+    waiting = deque(paths[start : start + chunk] for start in range(0, len(paths), chunk))
+    made: list[tuple[int, pa.Table]] = []
+    with ThreadPoolExecutor(max(helpers, 1)) as pool:
+        elsewhere = [pool.submit(_read_elsewhere, layout, zone, waiting, made) for _ in range(helpers)]
+        while waiting or any(not helper.done() for helper in elsewhere):
+            part = _next(waiting)
+            if part is None:
+                time.sleep(_PAUSE_S)
+                continue
+            made.append((len(part), table_of(read_rows(layout, part, zone))))
+            if progress:
+                progress(sum(n for n, _ in made))
+        for helper in elsewhere:
+            helper.result()
+    return [table for _, table in made]
+
+
+_PAUSE_S: Final = 0.002
+
+
+def _next(waiting: deque[Sequence[str]]) -> Sequence[str] | None:
+    try:
+        return waiting.popleft()
+    except IndexError:
+        return None
+
+
+def read_rows(layout: Layout, paths: Sequence[str], zone: str) -> Iterator[Row]:
+    """The same as rows in the order of `schema.COLUMNS`, read by this process."""
+    for folder, group in groupby(paths, lambda path: path.rpartition("/")[0]):
+        try:
+            with open_folder(layout.root, folder) as (descriptor, spelled):
+                category = layout.category_of(folder)
+                for path in group if spelled == folder else ():
+                    row = _read_row(descriptor, path, category, zone)
+                    if row is not None:
+                        yield row
+        except (OSError, InputError):  # the folder is missing, or a link is on the way to it
+            continue
+
+
+def _read_row(folder: int, path: str, category: str, zone: str) -> Row | None:
+    began_ns = time.time_ns()
+    try:
+        data, state = read_file(path.rpartition("/")[2], dir_fd=folder)
+    except OSError:
+        return None
+    if settled(state, began_ns) != state:
+        return None
+    row = read_own(data, path, category, state)
+    if row is not None or not data.startswith(_OWN_START):
+        return row
+    try:
+        made = read_observation(data, path, category, state, zone=zone)
+    except InputError:
+        return None
+    says_all = made.has_id and made.has_time and id_us(made.observation.id) is not None
+    return row_values(made) if says_all and not made.problems else None
+
+
+# -- other processes ---------------------------------------------------------------------------------------------------
+
+
+def _read_elsewhere(
+    layout: Layout, zone: str, waiting: deque[Sequence[str]], made: list[tuple[int, pa.Table]]
+) -> None:
+    """Let another process read what is waiting; what it does not give back waits again."""
+    import pyarrow as pa
+
+    code = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import serve; serve()"
+    try:
+        process = subprocess.Popen(
+            [sys.executable, "-I", "-S", "-c", code],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+    except OSError:
+        return
+    with process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        while (part := _next(waiting)) is not None:
+            try:
+                _send(process.stdin, json.dumps([str(layout.root), layout.notes, zone, list(part)]).encode())
+                table = pa.ipc.open_stream(_received(process.stdout)).read_all()
+            except (OSError, EOFError, pa.ArrowInvalid):
+                waiting.append(part)
+                process.kill()
+                return
+            made.append((len(part), table))
+
+
+def serve() -> None:
+    """Read the files that standard input names, until it ends, and write their rows to standard output."""
+    import pyarrow as pa
+
+    gc.disable()  # rows refer to nothing that refers to them
+    while True:
+        try:
+            root, notes, zone, paths = json.loads(_received(sys.stdin.buffer))
+        except EOFError:
+            return
+        table = table_of(read_rows(Layout(Path(root), notes), paths, zone))
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, table.schema) as writer:
+            writer.write_table(table)
+        _send(sys.stdout.buffer, sink.getvalue())
+
+
+def _send(file: IO[bytes], data: Any) -> None:
+    """Write bytes after their number."""
+    file.write(len(data).to_bytes(_SIZE_BYTES, "little"))
+    file.write(data)
+    file.flush()
+
+
+def _received(file: IO[bytes]) -> bytes:
+    """What `_send` wrote at the other end."""
+    size = file.read(_SIZE_BYTES)
+    data = file.read(int.from_bytes(size, "little"))
+    if len(size) < _SIZE_BYTES or len(data) < int.from_bytes(size, "little"):
+        raise EOFError
+    return data
