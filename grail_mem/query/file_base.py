@@ -7,14 +7,13 @@ files others may claim ids by.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from grail_mem.query.delta import BaseRow
 from grail_mem.store.arrays import numpy_array
-from grail_mem.store.bulk import n_helpers, read_tables
 from grail_mem.store.files import FileState
-from grail_mem.store.layout import Layout
 from grail_mem.store.observation_file import Adopted
 from grail_mem.store.schema import table_of
 
@@ -64,45 +63,23 @@ class FileBase:
         return self._by_folder.get(folder, {})
 
 
-def read_files(
-    layout: Layout,
-    paths: Iterable[str],
-    *,
-    zone: str,
-    adopted: Mapping[str, Adopted],
-    progress: Callable[[int], None] | None = None,
-) -> FileBase:
-    """Read files in bulk.
+def base_of(tables: Iterable[pa.Table], wanted: Collection[str], adopted: Mapping[str, Adopted]) -> FileBase:
+    """The base made of the rows of files.
 
     Args:
-        layout: Where the store is.
-        paths: Files to read, whether they exist or not.
-        zone: IANA zone of times without an offset.
+        tables: The rows.
+        wanted: Paths of files that may be in it.
         adopted: By path, what the ledger says of files that carry no id.
-        progress: Called with the number of files looked at, every now and then.
     """
-    import pyarrow as pa
-
-    ordered = sorted(paths)
-    tables = read_tables(layout, ordered, zone=zone, helpers=n_helpers(len(ordered)), progress=progress)
-    return FileBase(_undisputed(pa.concat_tables([*tables, table_of(())]), adopted))
-
-
-def _undisputed(table: pa.Table, adopted: Mapping[str, Adopted]) -> pa.Table:
-    """The rows whose id nobody else claims: no other file, and no path for which the ledger named it."""
     import numpy as np
     import pyarrow as pa
 
+    table = pa.concat_tables([*tables, table_of(())])
     ids, paths = table["id"].to_pylist(), table["path"].to_pylist()
     named = {word.id for word in adopted.values()}
-    times: dict[str, int] = {}
-    for id_ in ids:
-        times[id_] = times.get(id_, 0) + 1
-    if len(times) == len(ids) and named.isdisjoint(times):
-        return table
+    n_claims = Counter(ids)
     alone = [
-        times[id_] == 1 and (id_ not in named or (path in adopted and adopted[path].id == id_))
+        path in wanted and n_claims[id_] == 1 and (id_ not in named or (path in adopted and adopted[path].id == id_))
         for id_, path in zip(ids, paths, strict=True)
     ]
-    return table.filter(numpy_array(np.array(alone, bool)))
-
+    return FileBase(table if all(alone) else table.filter(numpy_array(np.array(alone, bool))))

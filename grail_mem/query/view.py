@@ -7,23 +7,24 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 from grail_mem.errors import IndexUnusableError
 from grail_mem.model.problem import Problem
 from grail_mem.model.ulid import is_id
 from grail_mem.query.delta import DUPLICATE, UNREADABLE, BaseRow, Change, Delta, adopted_as, look
-from grail_mem.query.file_base import FileBase, read_files
+from grail_mem.query.file_base import FileBase, base_of
 from grail_mem.query.match import Keys, keys_of
 from grail_mem.query.snapshot_reader import SnapshotReader
 from grail_mem.settings import Settings
+from grail_mem.store.bulk import Reading, helpers_for
 from grail_mem.store.clone import clone_name
 from grail_mem.store.files import UNKNOWN_STATE, FileState, read_file
 from grail_mem.store.layout import Layout
 from grail_mem.store.ledger import Entry, Ledger
 from grail_mem.store.observation_file import Adopted, FileRow, read_observation
-from grail_mem.store.scan import FolderState, scan_all, scan_folders
+from grail_mem.store.scan import FolderState, Found, scan_all, scan_folders
 from grail_mem.store.snapshot import INDEX, PAYLOADS, Fingerprints, Manifest, newest, require_whole
 
 _NO_SNAPSHOT: Final = Manifest("")
@@ -167,9 +168,13 @@ class View:
         """Hear the ledger and look at the files it names."""
         self.catch_up()
         self._open_reader()
+        self._look_at_touched(progress)
+
+    def _look_at_touched(self, progress: Callable[[int], None] | None, read: Collection[str] = ()) -> None:
+        """Look at the files that the ledger names but for those just read, and tell what differs from what it says."""
         if self._touched:
             touched, self._touched = self._touched, set()
-            self.look_at(touched.difference(self._read_in_bulk(touched, progress)), progress=progress)
+            self.look_at(touched.difference(read), progress=progress)
             for path in touched:
                 self._unsynced.pop(path, None)
             for change in self._untold(touched):
@@ -177,15 +182,6 @@ class View:
             gone = {path for path in touched if self.delta.states.get(path, UNKNOWN_STATE) is None}
             if gone:
                 self._lost |= {id_ for id_, path in self._owners.items() if path in gone}
-
-    def _read_in_bulk(self, paths: Collection[str], progress: Callable[[int], None] | None) -> Collection[str]:
-        """Read files at once before any is looked at, when there is no snapshot to know them by; returns those read."""
-        if not self._from_files or self.delta.states:
-            return ()
-        self.files = read_files(
-            self.layout, paths, zone=self.settings.zone, adopted=self._adopted, progress=progress
-        )
-        return self.files.paths
 
     def _untold(self, paths: Collection[str]) -> list[Change]:
         """What the files that the ledger names say otherwise than it told last: somebody else changed them since."""
@@ -248,8 +244,11 @@ class View:
         Returns:
             How many files were compared.
         """
+        found = self._read_all(progress) if whole and self._from_files and not self._folders else None
         self.absorb(progress=progress)
-        if whole:
+        if found is not None:
+            found.changed = self._differing(found.changed)
+        elif whole:
             found = scan_all(self.layout, self._folders, self._known_files, progress=progress)
         else:
             found = scan_folders(self.layout, self._folders, self._known_files)
@@ -263,6 +262,22 @@ class View:
         self._folders = {k: v for k, v in self._folders.items() if k not in found.missing_folders} | found.folders
         self._scan_problems = tuple(found.problems)
         return found.n_files
+
+    def _read_all(self, progress: Callable[[int], None] | None) -> Found:
+        """Read every file that the ledger names while the ledger itself is read; returns what files there are."""
+        found = scan_all(self.layout, {}, lambda _: {})
+        n_helpers = helpers_for(len(found.changed))
+        with Reading(self.layout, found.changed, zone=self.settings.zone, helpers=n_helpers) as reading:
+            self.catch_up()
+            self.files = base_of(reading.finish(self._touched, progress), self._touched, self._adopted)
+        self._look_at_touched(progress, read=self.files.paths)
+        return found
+
+    def _differing(self, states: Mapping[str, FileState]) -> dict[str, FileState]:
+        """Those of these files, all there are, whose states are not as known."""
+        known = {folder: self._known_files(folder) for folder in {path.rpartition("/")[0] for path in states}}
+        parts = {path: path.rpartition("/") for path in states}
+        return {path: state for path, state in states.items() if known[parts[path][0]].get(parts[path][2]) != state}
 
     def note(self, change: Change) -> None:
         """Keep a change until the ledger has heard of it; a later change of the same file takes its place."""

@@ -14,11 +14,12 @@ import subprocess
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from itertools import groupby
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final, Self, cast
 
 from grail_mem.errors import InputError
 from grail_mem.model.ulid import id_us
@@ -42,59 +43,79 @@ _OWN_START: Final = b"---\nid: "
 Row = tuple[Any, ...]
 
 
-def n_helpers(n_files: int) -> int:
+def helpers_for(n_files: int) -> int:
     """How many other processes help to read so many files."""
     is_python = Path(sys.executable or "").name.startswith("python")  # else it is a program that embeds Python
     return min(len(os.sched_getaffinity(0)) - 1, _MOST_OTHERS) if is_python and n_files >= _LEAST else 0
 
 
-def read_tables(
-    layout: Layout,
-    paths: Sequence[str],
-    *,
-    zone: str,
-    helpers: int = 0,
-    chunk: int = CHUNK,
-    progress: Callable[[int], None] | None = None,
-) -> list[pa.Table]:
-    """The rows of those files that carry their id, have no problem and are settled.
+class Reading:
+    """Files being read: by helpers from the start, and by this process when it comes to `finish`.
 
     Args:
         layout: Where the store is.
-        paths: Files to read, relative to the root and sorted, whether they exist or not.
+        paths: Files to read, relative to the root, whether they exist or not.
         zone: IANA zone of times without an offset.
         helpers: How many other processes help.
         chunk: Files read at a time.
-        progress: Called with the number of files looked at, every now and then.
-
-    Returns:
-        Tables in the schema of `observations.parquet`, rows in no order.
     """
-    waiting = deque(paths[start : start + chunk] for start in range(0, len(paths), chunk))
-    made: list[tuple[int, pa.Table]] = []
-    with ThreadPoolExecutor(max(helpers, 1)) as pool:
-        elsewhere = [pool.submit(_read_elsewhere, layout, zone, waiting, made) for _ in range(helpers)]
-        while waiting or any(not helper.done() for helper in elsewhere):
-            part = _next(waiting)
-            if part is None:
-                time.sleep(_PAUSE_S)
-                continue
-            made.append((len(part), table_of(read_rows(layout, part, zone))))
+
+    def __init__(
+        self, layout: Layout, paths: Iterable[str], *, zone: str, helpers: int = 0, chunk: int = CHUNK
+    ) -> None:
+        self.layout, self.zone = layout, zone
+        ordered = sorted(paths)
+        self._waiting = deque(ordered[start : start + chunk] for start in range(0, len(ordered), chunk))
+        self._wanted: Collection[str] | None = None
+        self._made: list[tuple[int, pa.Table]] = []
+        self._pool = ThreadPoolExecutor(max(helpers, 1))
+        self._helpers = [self._pool.submit(_read_elsewhere, self) for _ in range(helpers)]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._waiting.clear()
+        self._pool.shutdown()
+
+    def next(self) -> list[str] | None:
+        """Files that nobody reads yet; None when there are none."""
+        try:
+            paths = self._waiting.popleft()
+        except IndexError:
+            return None
+        return paths if self._wanted is None else [path for path in paths if path in self._wanted]
+
+    def give_back(self, paths: list[str]) -> None:
+        """Let somebody else read these."""
+        self._waiting.append(paths)
+
+    def give(self, paths: list[str], table: pa.Table) -> None:
+        """Take the rows of these."""
+        self._made.append((len(paths), table))
+
+    def finish(self, wanted: Collection[str], progress: Callable[[int], None] | None = None) -> list[pa.Table]:
+        """Read what is left.
+
+        Args:
+            wanted: Files that need be read after all.
+            progress: Called with the number of files read, every now and then.
+
+        Returns:
+            The rows of those files that carry their id, have no problem and are settled, as tables in the schema of
+            `observations.parquet`, in no order; rows of files that are not wanted may be among them.
+        """
+        self._wanted = wanted
+        while True:
+            paths = self.next()
+            if paths is not None:
+                self.give(paths, table_of(read_rows(self.layout, paths, self.zone)))
+            elif not self._helpers:
+                return [table for _, table in self._made]
+            else:
+                self._helpers.pop().result()  # what it could not read waits again
             if progress:
-                progress(sum(n for n, _ in made))
-        for helper in elsewhere:
-            helper.result()
-    return [table for _, table in made]
-
-
-_PAUSE_S: Final = 0.002
-
-
-def _next(waiting: deque[Sequence[str]]) -> Sequence[str] | None:
-    try:
-        return waiting.popleft()
-    except IndexError:
-        return None
+                progress(sum(n for n, _ in self._made))
 
 
 def read_rows(layout: Layout, paths: Sequence[str], zone: str) -> Iterator[Row]:
@@ -133,32 +154,31 @@ def _read_row(folder: int, path: str, category: str, zone: str) -> Row | None:
 # -- other processes ---------------------------------------------------------------------------------------------------
 
 
-def _read_elsewhere(
-    layout: Layout, zone: str, waiting: deque[Sequence[str]], made: list[tuple[int, pa.Table]]
-) -> None:
-    """Let another process read what is waiting; what it does not give back waits again."""
-    import pyarrow as pa
-
+def _read_elsewhere(reading: Reading) -> None:
+    """Let another process read what is waiting, until nothing is; what it does not give back waits again."""
     code = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import serve; serve()"
-    try:
-        process = subprocess.Popen(
-            [sys.executable, "-I", "-S", "-c", code],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
-    except OSError:
-        return
-    with process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        while (part := _next(waiting)) is not None:
-            try:
-                _send(process.stdin, json.dumps([str(layout.root), layout.notes, zone, list(part)]).encode())
-                table = pa.ipc.open_stream(_received(process.stdout)).read_all()
-            except (OSError, EOFError, pa.ArrowInvalid):
-                waiting.append(part)
+    with suppress(OSError), subprocess.Popen(
+        [sys.executable, "-I", "-S", "-c", code],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+    ) as process:  # fmt: skip
+        while (paths := reading.next()) is not None:
+            table = _answer(process, [str(reading.layout.root), reading.layout.notes, reading.zone, paths])
+            if table is None:
+                reading.give_back(paths)
                 process.kill()
                 return
-            made.append((len(part), table))
+            reading.give(paths, table)
+
+
+def _answer(process: subprocess.Popen[bytes], asked: list[Any]) -> pa.Table | None:
+    """The table that a process makes of the files it is asked for; None when it does not answer."""
+    import pyarrow as pa
+
+    try:
+        _send(cast("IO[bytes]", process.stdin), json.dumps(asked).encode())
+        return pa.ipc.open_stream(_received(cast("IO[bytes]", process.stdout))).read_all()
+    except (OSError, EOFError, pa.ArrowInvalid):
+        return None
 
 
 def serve() -> None:
