@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from grail_mem.query.index_file import build_index
-from grail_mem.query.payload_file import Written
+from grail_mem.query.payload_file import Written, write_payloads
 from grail_mem.query.view import View
 from grail_mem.store import snapshot
 from grail_mem.store.arrays import number_array, numpy_array, numpy_of
@@ -24,6 +24,7 @@ from grail_mem.store.observation_file import FileRow
 from grail_mem.store.schema import observations_table, table_of
 
 if TYPE_CHECKING:  # a tenth of a second; loaded when there is something to write
+    import numpy as np
     import pyarrow as pa
 
 LOCK = "compact.lock"
@@ -124,11 +125,15 @@ def _write(view: View) -> Compacted:
         folders=view.folders,
         problems=dict(view.delta.problems),
     )
-    table, written = _rows(view)
-    folder = snapshot.draft_folder(layout := view.layout)
+    layout = view.layout
+    folder = snapshot.draft_folder(layout)
     with ThreadPoolExecutor(1) as beside:  # both spend their time where Python lets others go on
+        whole = beside.submit(_payloads_are_whole, view)
+        table, row = _rows(view)
+        written = _written(view, row) if whole.result() else None
+        placed = beside.submit(write_payloads, folder / snapshot.PAYLOADS, table, written)
         rows = beside.submit(snapshot.write_rows, folder, table)
-        build_index(table, folder / snapshot.INDEX, folder / snapshot.PAYLOADS, written=written)
+        build_index(table, folder / snapshot.INDEX, folder / snapshot.PAYLOADS, placed=placed)
         rows.result()
     n_taken = len(view.delta.rows) if view.reader is not None else table.num_rows
     done = Compacted(manifest.name, table.num_rows, n_taken)
@@ -137,23 +142,31 @@ def _write(view: View) -> Compacted:
     return done
 
 
-def _rows(view: View) -> tuple[pa.Table, Written | None]:
-    """Every row that counts, newest first: by time of observation, then id, descending; and payloads to copy."""
+def _rows(view: View) -> tuple[pa.Table, np.ndarray]:
+    """Every row that counts, newest first: by time of observation, then id, descending; and where its payload is.
+
+    The latter is its row in the present snapshot, or -1.
+    """
     import pyarrow as pa
 
     rows = sorted(view.delta.rows.values(), key=_place, reverse=True)
     parts = [observations_table(rows[start : start + CHUNK]) for start in range(0, len(rows), CHUNK)]
     loose = pa.concat_tables(parts) if parts else observations_table(())
     table = _merged(_base_rows(view), loose.append_column(_OLD, number_array([-1] * len(rows), pa.int32())))
-    return table.drop_columns(_OLD), _written(view, table[_OLD])
+    return table.drop_columns(_OLD), numpy_of(table[_OLD])
 
 
-def _written(view: View, row: pa.ChunkedArray) -> Written | None:
-    """The payloads of the present snapshot, unless they are damaged: then all are made again."""
-    folder, reader = view.layout.snapshots / view.manifest.name, view.reader
-    if reader is None or not reader.n_rows or not snapshot.is_as_written(folder, view.manifest, snapshot.PAYLOADS):
+def _payloads_are_whole(view: View) -> bool:
+    """Whether there are payloads to copy; damaged ones are made again."""
+    folder = view.layout.snapshots / view.manifest.name
+    return view.manifest.n_rows > 0 and snapshot.is_as_written(folder, view.manifest, snapshot.PAYLOADS)
+
+
+def _written(view: View, row: np.ndarray) -> Written | None:
+    reader = view.reader
+    if reader is None:
         return None
-    return Written(folder / snapshot.PAYLOADS, reader.payload_sizes(), numpy_of(row))
+    return Written(view.layout.snapshots / view.manifest.name / snapshot.PAYLOADS, reader.payload_sizes(), row)
 
 
 def _place(row: FileRow) -> tuple[Any, str]:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from concurrent.futures import Future
 from contextlib import closing
 from hashlib import blake2b
 from pathlib import Path
@@ -27,7 +28,7 @@ from grail_mem.model.category import category_key
 from grail_mem.model.names import entity_key, tag_key
 from grail_mem.query.engine import connect, write_errors
 from grail_mem.query.match import text_key
-from grail_mem.query.payload_file import Written, write_payloads
+from grail_mem.query.payload_file import Places, write_payloads
 from grail_mem.store.arrays import number_array, numpy_array, numpy_of, text_array
 
 if TYPE_CHECKING:  # these cost a quarter of a second; only building needs them
@@ -43,14 +44,14 @@ DIMENSIONS: Final = ("kind", "status", "source_kind")
 TIMES: Final = ("recorded_at", "valid_from", "valid_until", "expires_at")
 
 
-def build_index(table: pa.Table, path: Path, payloads: Path, *, written: Written | None = None) -> None:
+def build_index(table: pa.Table, path: Path, payloads: Path, *, placed: Future[Places] | None = None) -> None:
     """Write the index file and the payload file of a snapshot.
 
     Args:
         table: The snapshot's rows (`store.schema`), newest first: by `observed_at`, then `id`, descending.
         path: Where to write the index file; must not exist.
         payloads: Where to write the payload file.
-        written: Payloads that need not be made again.
+        placed: Where its payloads will be, when somebody else is writing that file.
     """
     import pyarrow as pa
 
@@ -62,18 +63,18 @@ def build_index(table: pa.Table, path: Path, payloads: Path, *, written: Written
         con.execute(f"ATTACH '{quoted(path)}' AS x")
         con.execute("BEGIN")
         con.register("rows", table)
-        first_byte, n_bytes = write_payloads(con, payloads, table, written)
-        columns |= {"first_byte": numpy_array(first_byte), "n_bytes": numpy_array(n_bytes)}
-        small = pa.table(columns)
-        con.register("o", small.append_column("text_key", _text_keys(table)))
+        con.execute(_FILES)
+        con.register("t", terms.table())
+        con.execute("CREATE TABLE x.terms AS SELECT * FROM t ORDER BY digest")
+        text_keys = _text_keys(table)
+        first_byte, n_bytes = placed.result() if placed else write_payloads(payloads, table)
+        small = pa.table(columns | {"first_byte": numpy_array(first_byte), "n_bytes": numpy_array(n_bytes)})
+        con.register("o", small.append_column("text_key", text_keys))
         kinds = ", ".join(f'"{name}" {_sql_type(small[name].type)}' for name in small.column_names)
         con.execute(f"CREATE TABLE x.obs({kinds}, text_key VARCHAR USING COMPRESSION uncompressed)")
         con.execute("INSERT INTO x.obs SELECT * FROM o")
         con.register("p", small.take(numpy_array(terms.posting_rids)))
         con.execute("CREATE TABLE x.postings AS SELECT * FROM p")
-        con.register("t", terms.table())
-        con.execute("CREATE TABLE x.terms AS SELECT * FROM t ORDER BY digest")
-        con.execute(_FILES)
         meta = {
             "version": VERSION, "n_rows": table.num_rows, "n_bits": len(terms.bits), "categories": categories,
             "n_in_category": n_in_category, "dimensions": dimensions, "hot": terms.hot(),

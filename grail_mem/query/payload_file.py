@@ -7,12 +7,14 @@ says where each payload begins.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from io import BufferedWriter, FileIO
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from grail_mem.query.engine import connect, write_errors
 from grail_mem.store.arrays import numpy_array
 from grail_mem.store.files import write_all
 from grail_mem.store.schema import PAYLOAD
@@ -25,6 +27,10 @@ if TYPE_CHECKING:  # these cost a quarter of a second; only building needs them
 _BATCH: Final = 20_000
 _BUFFER: Final = 1 << 20
 _TIMES: Final = frozenset({"observed_at", "recorded_at", "valid_from", "valid_until", "expires_at"})
+
+
+Places = tuple["np.ndarray", "np.ndarray"]
+"""By row, the first byte of its payload and how many it has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +48,10 @@ class Written:
     row: np.ndarray
 
 
-def write_payloads(
-    con: duckdb.DuckDBPyConnection, path: Path, table: pa.Table, written: Written | None = None
-) -> tuple[np.ndarray, np.ndarray]:
+def write_payloads(path: Path, table: pa.Table, written: Written | None = None) -> Places:
     """Write the payload of every row of a table.
 
     Args:
-        con: A connection to make payloads with.
         path: Where to write them.
         table: The rows (`store.schema`).
         written: Payloads that are copied.
@@ -58,7 +61,7 @@ def write_payloads(
     """
     import numpy as np
 
-    with path.open("wb", buffering=0) as file:
+    with closing(connect()) as con, write_errors(path), path.open("wb", buffering=0) as file:
         if written is None:
             parts = [_write_made(batch, file) for batch in _made(con, table)]
             length = np.concatenate([*parts, np.zeros(0, np.int32)])
@@ -82,7 +85,7 @@ def _write_made(texts: pa.Array, file: FileIO) -> np.ndarray:
     _, offsets, data = texts.buffers()
     kind = np.dtype(np.int64 if str(texts.type) == "large_string" else np.int32)
     ends = np.frombuffer(offsets, kind, len(texts) + 1, texts.offset * kind.itemsize)
-    write_all(file.fileno(), memoryview(data)[ends[0] : ends[-1]])
+    write_all(file.fileno(), memoryview(data)[ends[0] : ends[-1]].cast("B"))
     return np.diff(ends).astype(np.int32)
 
 

@@ -168,7 +168,8 @@ class SnapshotReader:
     def payload_sizes(self) -> np.ndarray:
         """How many bytes the payload of each row has, in order."""
         with index_errors(self.path):
-            return self.con.sql("SELECT n_bytes FROM x.obs ORDER BY rid").fetchnumpy()["n_bytes"]
+            sizes: np.ndarray = self.con.sql("SELECT n_bytes FROM x.obs ORDER BY rid").fetchnumpy()["n_bytes"]
+        return sizes
 
     def _rank(self, us: int, id_: str) -> tuple[int, int]:
         """How many rows stand before a place in the order newest first, and how many before or at it."""

@@ -244,7 +244,8 @@ class View:
         Returns:
             How many files were compared.
         """
-        found = self._read_all(progress) if whole and self._from_files and not self._folders else None
+        begins = self._from_files and whole and not self._folders and not self.delta.states
+        found = self._read_all(progress) if begins else None
         self.absorb(progress=progress)
         if found is not None:
             found.changed = self._differing(found.changed)

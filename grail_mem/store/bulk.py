@@ -177,7 +177,7 @@ def _answer(process: subprocess.Popen[bytes], asked: list[Any]) -> pa.Table | No
     try:
         _send(cast("IO[bytes]", process.stdin), json.dumps(asked).encode())
         return pa.ipc.open_stream(_received(cast("IO[bytes]", process.stdout))).read_all()
-    except (OSError, EOFError, pa.ArrowInvalid):
+    except (OSError, EOFError, MemoryError, OverflowError, pa.ArrowInvalid):
         return None
 
 

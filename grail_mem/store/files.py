@@ -133,7 +133,7 @@ def write_staged(staging: int, data: bytes, *, sync: bool = True) -> str:
     return name
 
 
-def write_all(descriptor: int, data: bytes) -> None:
+def write_all(descriptor: int, data: bytes | memoryview) -> None:
     """Write every byte, however many calls it takes."""
     view = memoryview(data)
     while view:

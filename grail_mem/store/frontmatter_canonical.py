@@ -185,6 +185,7 @@ def parse_canonical(text: str) -> tuple[dict[str, object], str] | None:
 
 
 def read_block(block: str) -> dict[str, object] | None:  # noqa: C901  one flat loop over lines: calls would double its time
+    """The fields in the lines between the fences; None when any of them is not canonical."""
     rows = _LINES.findall(block)
     if len(rows) != block.count("\n") + 1:
         return None

@@ -182,5 +182,5 @@ def _item(line: str) -> Any:
     fields = read_block(f"items:\n{line}")
     if fields is None:
         raise _NotPlain
-    (value,) = fields["items"]  # type: ignore[misc]  # a list, as its line is one of a list
-    return value
+    items: Any = fields["items"]
+    return items[0]
