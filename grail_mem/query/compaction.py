@@ -176,7 +176,6 @@ def _place(row: FileRow) -> tuple[Any, str]:
 def _base_rows(view: View) -> pa.Table:
     """The rows below the delta that still count, with the file states seen since and the row of their payload."""
     import numpy as np
-    import pyarrow as pa
 
     table = _below(view)
     old = np.arange(table.num_rows, dtype=np.int32)

@@ -33,10 +33,14 @@ class FileBase:
     def __init__(self, table: pa.Table) -> None:
         order = [("observed_at", "descending"), ("id", "descending")]
         self.table = table.sort_by(order)
-        columns = [self.table[name].to_pylist() for name in ("id", "path", "sha256", "size_bytes", "mtime_ns", "ctime_ns")]
+        columns = [
+            self.table[name].to_pylist() for name in ("id", "path", "sha256", "size_bytes", "mtime_ns", "ctime_ns")
+        ]
         times = [self.table[name].cast("int64").to_pylist() for name in ("observed_at", "recorded_at")]
         self._by_path = {
-            path: BaseRow(rid, id_, path, digest, FileState(*state), True, observed, recorded)
+            path: BaseRow(
+                rid, id_, path, digest, FileState(*state), has_id=True, observed_us=observed, recorded_us=recorded
+            )
             for rid, (id_, path, digest, *state, observed, recorded) in enumerate(zip(*columns, *times, strict=True))
         }
         self._by_id = {row.id: row for row in self._by_path.values()}

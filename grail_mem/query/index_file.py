@@ -59,7 +59,9 @@ def build_index(table: pa.Table, path: Path, payloads: Path, *, placed: Future[P
     terms = _Terms(table)
     columns, dimensions = _small_columns(table, cid, terms.bits)
     with closing(connect()) as con, write_errors(path):
-        con.execute("SET checkpoint_threshold = '1KB'")  # the one transaction goes to the file, not to a log and then there
+        con.execute(
+            "SET checkpoint_threshold = '1KB'"
+        )  # the one transaction goes to the file, not to a log and then there
         con.execute(f"ATTACH '{quoted(path)}' AS x")
         con.execute("BEGIN")
         con.register("rows", table)

@@ -95,7 +95,9 @@ def _write_mixed(con: duckdb.DuckDBPyConnection, file: FileIO, table: pa.Table, 
     import pyarrow as pa
 
     row, is_made = written.row, written.row < 0
-    made = [text for batch in _made(con, table.filter(numpy_array(is_made))) for text in batch.cast(pa.binary()).to_pylist()]
+    made = [
+        text for batch in _made(con, table.filter(numpy_array(is_made))) for text in batch.cast(pa.binary()).to_pylist()
+    ]
     length = np.zeros(len(row), np.int32)
     length[is_made] = [len(text) for text in made]
     length[~is_made] = written.n_bytes[row[~is_made]]

@@ -67,7 +67,6 @@ def list_array(values: Sequence[Sequence[Any]], made: Callable[[list[Any]], pa.A
 def repeated_array(values: Sequence[Any], made: Callable[[list[Any]], pa.Array]) -> pa.Array:
     """Values of which many are equal as an array; `made` makes the array of the distinct ones."""
     import numpy as np
-    import pyarrow as pa
 
     codes: dict[Any, int] = {}
     code = np.array([codes.setdefault(value, len(codes)) for value in values], np.int32)

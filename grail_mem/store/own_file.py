@@ -73,7 +73,9 @@ def read_own(data: bytes, path: str, category: str, state: FileState) -> tuple[A
     if found is None or found.end() > MAX_FRONTMATTER_CHARS or "\r" in text or "\0" in text or _MERGE_MARK in data:
         return None
     try:
-        return _row(found.groups(), body_content(text[found.end() :]), category, (path, sha256(data).hexdigest(), *state))
+        return _row(
+            found.groups(), body_content(text[found.end() :]), category, (path, sha256(data).hexdigest(), *state)
+        )
     except (_NotPlain, InputError):
         return None
 

@@ -26,7 +26,12 @@ times = st.sampled_from(
      "2026-06-02T24:00:00Z", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z", "2026-06-03T14:23:00Z"]
 )  # fmt: skip
 ids = st.sampled_from(
-    ["01KR1PMNF8R9490GH5ZKCJBRM0", "00000000000R9490GH5ZKCJBRM", "7ZZZZZZZZZR9490GH5ZKCJBRM0", "01kr1pmnf8r9490gh5zkcjbrm0"]
+    [
+        "01KR1PMNF8R9490GH5ZKCJBRM0",
+        "00000000000R9490GH5ZKCJBRM",
+        "7ZZZZZZZZZR9490GH5ZKCJBRM0",
+        "01kr1pmnf8r9490gh5zkcjbrm0",
+    ]
 )
 entities = st.fixed_dictionaries(
     {"name": texts}, optional={"type": texts, "description": texts, "aliases": st.lists(texts, max_size=2)}
@@ -59,7 +64,9 @@ def general(data: bytes) -> tuple[Any, ...] | None:
 
 @examples(400)
 @given(ours, hostile.contents | words)
-def test_a_file_that_is_read_the_short_way_has_the_row_of_the_general_reader(fields: dict[str, Any], content: str) -> None:
+def test_a_file_that_is_read_the_short_way_has_the_row_of_the_general_reader(
+    fields: dict[str, Any], content: str
+) -> None:
     """Every value with its type, fingerprint and digest included."""
     data = render(fields, content)
     found = read_own(data, PATH, CATEGORY, STATE)
@@ -67,7 +74,11 @@ def test_a_file_that_is_read_the_short_way_has_the_row_of_the_general_reader(fie
 
 
 @examples(200)
-@given(ours, st.integers(0, 400), st.sampled_from([b"\r", b"\0", b"\xff", b"\n", b"---\n", b" ", b"\xef\xbb\xbf", b"x: 1\n"]))
+@given(
+    ours,
+    st.integers(0, 400),
+    st.sampled_from([b"\r", b"\0", b"\xff", b"\n", b"---\n", b" ", b"\xef\xbb\xbf", b"x: 1\n"]),
+)
 def test_a_damaged_file_is_read_the_short_way_only_with_the_same_row(
     fields: dict[str, Any], place: int, odd: bytes
 ) -> None:
@@ -112,7 +123,12 @@ def test_a_table_holds_the_values_of_its_rows(files: list[dict[str, Any]]) -> No
     assert table.equals(table_of(map(row_values, rows)))
     for row, found in zip(rows, table.to_pylist(), strict=True):
         o = row.observation
-        assert (found["id"], found["title"], found["content"], found["confidence"]) == (o.id, o.title, o.content, o.confidence)
+        assert (found["id"], found["title"], found["content"], found["confidence"]) == (
+            o.id,
+            o.title,
+            o.content,
+            o.confidence,
+        )
         assert (found["tags"], found["observed_at"], found["valid_from"]) == (list(o.tags), o.observed_at, o.valid_from)
         assert found["entities"] == [
             {"name": e.name, "type": e.type, "description": e.description, "key": e.key, "aliases": list(e.aliases)}

@@ -255,7 +255,9 @@ def test_files_read_in_bulk_make_the_rows_of_files_looked_at_one_by_one(
                 case "edit":
                     file.write_bytes(file.read_bytes() + b"more\n")
                 case "without id":
-                    file.write_bytes(b"".join(line for line in file.read_bytes().splitlines(True) if line[:3] != b"id:"))
+                    file.write_bytes(
+                        b"".join(line for line in file.read_bytes().splitlines(True) if line[:3] != b"id:")
+                    )
         if data.draw(st.booleans(), label="heard of"):
             with Memory(root) as memory:
                 memory.sync(stamp=False)

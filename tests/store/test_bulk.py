@@ -35,7 +35,11 @@ def root(tmp_path: Path) -> Path:
 
 def rows(root: Path, *, helpers: int) -> list[dict[str, object]]:
     paths = [str(path.relative_to(root)) for path in (root / "memories").rglob("*.md")]
-    paths += ["memories/c/none.md", "memories/none/x.md", f"memories/linked/{min((root / 'memories/c/0').iterdir()).name}"]
+    paths += [
+        "memories/c/none.md",
+        "memories/none/x.md",
+        f"memories/linked/{min((root / 'memories/c/0').iterdir()).name}",
+    ]
     with Reading(Layout(root), paths, zone="UTC", helpers=helpers, chunk=3) as reading:
         tables = reading.finish(paths)
     return sorted((row for table in tables for row in table.to_pylist()), key=lambda row: str(row["path"]))
