@@ -266,9 +266,9 @@ class View:
 
     def _read_all(self, progress: Callable[[int], None] | None) -> Found:
         """Read every file that the ledger names while the ledger itself is read; returns what files there are."""
-        found = scan_all(self.layout, {}, lambda _: {})
-        n_helpers = helpers_for(len(found.changed))
-        with Reading(self.layout, found.changed, zone=self.settings.zone, helpers=n_helpers) as reading:
+        with Reading(self.layout, zone=self.settings.zone, helpers=helpers_for(self.layout)) as reading:
+            found = scan_all(self.layout, {}, lambda _: {})
+            reading.begin(found.changed)
             self.catch_up()
             self.files = base_of(reading.finish(self._touched, progress), self._touched, self._adopted)
         self._look_at_touched(progress, read=self.files.paths)

@@ -15,7 +15,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from itertools import groupby
 from pathlib import Path
@@ -25,6 +25,7 @@ from grail_mem.errors import InputError
 from grail_mem.model.ulid import id_us
 from grail_mem.store.files import open_folder, read_file
 from grail_mem.store.layout import Layout
+from grail_mem.store.ledger import chains
 from grail_mem.store.observation_file import read_observation
 from grail_mem.store.own_file import read_own
 from grail_mem.store.scan import settled
@@ -37,39 +38,38 @@ CHUNK: Final = 500
 """Files read at a time; measured: with fewer, a table costs more a row; with more, one process waits for another at the end."""
 _LEAST: Final = 4_000
 """Files from which on other processes help; measured: one needs as long to start as this one to read 2,000."""
-_MOST_OTHERS: Final = 3
+_MOST_HELPERS: Final = 3
+_LINE_BYTES: Final = 512  # of one ledger line
 _SIZE_BYTES: Final = 8
 _OWN_START: Final = b"---\nid: "
 Row = tuple[Any, ...]
 
 
-def helpers_for(n_files: int) -> int:
-    """How many other processes help to read so many files."""
+def helpers_for(layout: Layout) -> int:
+    """How many other processes should help to read the files of a store, by what its ledger tells of their number."""
     is_python = Path(sys.executable or "").name.startswith("python")  # else it is a program that embeds Python
-    return min(len(os.sched_getaffinity(0)) - 1, _MOST_OTHERS) if is_python and n_files >= _LEAST else 0
+    n_files = sum(path.stat().st_size for path in chains(layout)) // _LINE_BYTES
+    return min(len(os.sched_getaffinity(0)) - 1, _MOST_HELPERS) if is_python and n_files >= _LEAST else 0
 
 
 class Reading:
-    """Files being read: by helpers from the start, and by this process when it comes to `finish`.
+    """Files being read: by helpers as soon as they are known, and by this process when it comes to `finish`.
 
     Args:
         layout: Where the store is.
-        paths: Files to read, relative to the root, whether they exist or not.
         zone: IANA zone of times without an offset.
-        helpers: How many other processes help.
+        helpers: How many other processes help; they get ready at once.
         chunk: Files read at a time.
     """
 
-    def __init__(
-        self, layout: Layout, paths: Iterable[str], *, zone: str, helpers: int = 0, chunk: int = CHUNK
-    ) -> None:
-        self.layout, self.zone = layout, zone
-        ordered = sorted(paths)
-        self._waiting = deque(ordered[start : start + chunk] for start in range(0, len(ordered), chunk))
+    def __init__(self, layout: Layout, *, zone: str, helpers: int = 0, chunk: int = CHUNK) -> None:
+        self.layout, self.zone, self._chunk = layout, zone, chunk
+        self._waiting: deque[list[str]] = deque()
         self._wanted: Collection[str] | None = None
         self._made: list[tuple[int, pa.Table]] = []
+        self._processes = [process for _ in range(helpers) if (process := _process()) is not None]
         self._pool = ThreadPoolExecutor(max(helpers, 1))
-        self._helpers = [self._pool.submit(_read_elsewhere, self) for _ in range(helpers)]
+        self._helpers: list[Future[None]] = []
 
     def __enter__(self) -> Self:
         return self
@@ -77,6 +77,16 @@ class Reading:
     def __exit__(self, *_: object) -> None:
         self._waiting.clear()
         self._pool.shutdown()
+        for process in self._processes:
+            process.kill()
+            with suppress(OSError), process:
+                pass
+
+    def begin(self, paths: Iterable[str]) -> None:
+        """Let the helpers read files: paths relative to the root, whether they exist or not."""
+        ordered = sorted(paths)
+        self._waiting.extend(ordered[start : start + self._chunk] for start in range(0, len(ordered), self._chunk))
+        self._helpers = [self._pool.submit(_read_elsewhere, self, process) for process in self._processes]
 
     def next(self) -> list[str] | None:
         """Files that nobody reads yet; None when there are none."""
@@ -154,20 +164,26 @@ def _read_row(folder: int, path: str, category: str, zone: str) -> Row | None:
 # -- other processes ---------------------------------------------------------------------------------------------------
 
 
-def _read_elsewhere(reading: Reading) -> None:
-    """Let another process read what is waiting, until nothing is; what it does not give back waits again."""
+def _process() -> subprocess.Popen[bytes] | None:
+    """A process that serves; None when none can be started."""
     code = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import serve; serve()"
-    with suppress(OSError), subprocess.Popen(
-        [sys.executable, "-I", "-S", "-c", code],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-    ) as process:  # fmt: skip
-        while (paths := reading.next()) is not None:
-            table = _answer(process, [str(reading.layout.root), reading.layout.notes, reading.zone, paths])
-            if table is None:
-                reading.give_back(paths)
-                process.kill()
-                return
-            reading.give(paths, table)
+    try:
+        return subprocess.Popen(
+            [sys.executable, "-I", "-S", "-c", code],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+    except OSError:
+        return None
+
+
+def _read_elsewhere(reading: Reading, process: subprocess.Popen[bytes]) -> None:
+    """Let another process read what is waiting, until nothing is; what it does not give back waits again."""
+    while (paths := reading.next()) is not None:
+        table = _answer(process, [str(reading.layout.root), reading.layout.notes, reading.zone, paths])
+        if table is None:
+            reading.give_back(paths)
+            return
+        reading.give(paths, table)
 
 
 def _answer(process: subprocess.Popen[bytes], asked: list[Any]) -> pa.Table | None:
@@ -185,6 +201,7 @@ def serve() -> None:
     """Read the files that standard input names, until it ends, and write their rows to standard output."""
     import pyarrow as pa
 
+    table_of(())  # what it loads is ready then
     gc.disable()  # rows refer to nothing that refers to them
     while True:
         try:

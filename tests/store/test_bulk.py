@@ -40,7 +40,8 @@ def rows(root: Path, *, helpers: int) -> list[dict[str, object]]:
         "memories/none/x.md",
         f"memories/linked/{min((root / 'memories/c/0').iterdir()).name}",
     ]
-    with Reading(Layout(root), paths, zone="UTC", helpers=helpers, chunk=3) as reading:
+    with Reading(Layout(root), zone="UTC", helpers=helpers, chunk=3) as reading:
+        reading.begin(paths)
         tables = reading.finish(paths)
     return sorted((row for table in tables for row in table.to_pylist()), key=lambda row: str(row["path"]))
 
