@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from grail_mem.model.category import category_key
 from grail_mem.model.names import entity_key, tag_key
-from grail_mem.query.engine import connect, write_errors
+from grail_mem.query.engine import connect_to_write, write_errors
 from grail_mem.query.match import text_key
 from grail_mem.query.payload_file import Places, write_payloads
 from grail_mem.store.arrays import number_array, numpy_array, numpy_of, text_array
@@ -58,7 +58,7 @@ def build_index(table: pa.Table, path: Path, payloads: Path, *, placed: Future[P
     categories, n_in_category, cid = _categories(table)
     terms = _Terms(table)
     columns, dimensions = _small_columns(table, cid, terms.bits)
-    with closing(connect()) as con, write_errors(path):
+    with closing(connect_to_write()) as con, write_errors(path):
         con.execute(
             "SET checkpoint_threshold = '1KB'"
         )  # the one transaction goes to the file, not to a log and then there
