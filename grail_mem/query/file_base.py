@@ -49,11 +49,6 @@ class FileBase:
             folder, _, name = path.rpartition("/")
             self._by_folder.setdefault(folder, {})[name] = row.state
 
-    @property
-    def paths(self) -> Collection[str]:
-        """The files that are in it."""
-        return self._by_path.keys()
-
     def by_path(self, paths: Collection[str]) -> dict[str, BaseRow]:
         """Rows by path, those that no longer count included."""
         return {path: self._by_path[path] for path in paths if path in self._by_path}

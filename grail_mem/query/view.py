@@ -271,7 +271,11 @@ class View:
             reading.begin(found.changed)
             self.catch_up()
             self.files = base_of(reading.finish(self._touched, progress), self._touched, self._adopted)
-        self._look_at_touched(progress, read=self.files.paths)
+        read = self.files.by_path(self._touched)
+        as_told = {
+            path for path, row in read.items() if self._told[path][1] == row.sha256
+        }  # others changed since, perhaps
+        self._look_at_touched(progress, read=as_told)
         return found
 
     def _differing(self, states: Mapping[str, FileState]) -> dict[str, FileState]:

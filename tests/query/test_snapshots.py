@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
 from grail_mem import IndexUnusableError, Memory
+from grail_mem.query.compaction import _rows
 from grail_mem.query.index_file import build_index
+from grail_mem.query.view import View
+from grail_mem.settings import read_settings
+from grail_mem.store.layout import Layout
+from grail_mem.store.ledger import Entry, Ledger, chains
 
 
 @pytest.fixture
@@ -150,3 +156,26 @@ def test_damaged_payloads_are_not_copied(root: Path) -> None:
             [o for o in memory.recall(limit=100).observations if "note" in o.content]
         )
     assert b"nose" not in (snapshot(root) / "payloads.json").read_bytes()
+
+
+def test_a_file_that_changes_between_being_read_and_its_ledger_line_being_heard_is_read_again(root: Path) -> None:
+    """A rebuild reads files by other processes while it reads the ledger."""
+    layout = Layout(root)
+    (chain,) = chains(layout)
+    with chain.open("ab") as file:
+        file.write(b"\n" * 3_000_000)  # as long as one for which other processes help
+    view = View(layout, read_settings(layout.settings), from_files=True)
+
+    class LateLedger(Ledger):
+        def read(self) -> tuple[list[Entry], bool]:
+            if not self.heads:
+                time.sleep(1)  # the other process reads what there is
+                with Memory(root) as memory:
+                    memory.update(memory.recall(limit=1).observations[0].id, title="changed meanwhile")
+            return super().read()
+
+    view.ledger = LateLedger(layout)
+    view.scan(whole=True)
+    titles = [row["title"] for row in _rows(view)[0].to_pylist()]
+    assert titles.count("changed meanwhile") == 1
+    assert not view.unsynced()
