@@ -23,6 +23,7 @@ from grail_mem.store.files import FileState
 
 if TYPE_CHECKING:  # a tenth of a second, spent when the first question is asked
     import duckdb
+    import numpy as np
 
 _GROWTH: Final = 4
 """How much larger the next page is when dead rows left too few; measured: a thousand dead rows take two more pages."""
@@ -43,6 +44,8 @@ class Found(NamedTuple):
 
 class SnapshotReader:
     """One attached index file; `close` detaches it."""
+
+    came_first = True
 
     def __init__(self, path: Path, payloads: Path) -> None:
         self.path = path
@@ -171,6 +174,12 @@ class SnapshotReader:
                 hint="`grail rebuild` makes it anew from the files.",
             ) from error
         return payload
+
+    def payload_sizes(self) -> np.ndarray:
+        """How many bytes the payload of each row has, in order."""
+        with index_errors(self.path):
+            sizes: np.ndarray = self.con.sql("SELECT n_bytes FROM x.obs ORDER BY rid").fetchnumpy()["n_bytes"]
+        return sizes
 
     def _rank(self, us: int, id_: str) -> tuple[int, int]:
         """How many rows stand before a place in the order newest first, and how many before or at it."""

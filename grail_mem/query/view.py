@@ -7,23 +7,25 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 from grail_mem.errors import IndexUnusableError
 from grail_mem.model.problem import Problem
 from grail_mem.model.ulid import is_id
 from grail_mem.query.delta import DUPLICATE, UNREADABLE, BaseRow, Change, Delta, adopted_as, look
+from grail_mem.query.file_base import FileBase, base_of
 from grail_mem.query.loose import Loose
 from grail_mem.query.snapshot_reader import SnapshotReader
 from grail_mem.settings import Settings
+from grail_mem.store.bulk import Reading, helpers_for
 from grail_mem.store.clone import clone_name
 from grail_mem.store.files import UNKNOWN_STATE, FileState, read_file
 from grail_mem.store.journal import Journal
 from grail_mem.store.layout import Layout
 from grail_mem.store.ledger import Entry, Ledger
 from grail_mem.store.observation_file import Adopted, FileRow, read_observation
-from grail_mem.store.scan import FolderState, scan_all, scan_folders
+from grail_mem.store.scan import FolderState, Found, scan_all, scan_folders
 from grail_mem.store.snapshot import INDEX, PAYLOADS, Fingerprints, Manifest, newest, require_whole
 
 _NO_SNAPSHOT: Final = Manifest("")
@@ -34,16 +36,13 @@ _TRIES: Final = 3  # files that change as fast as they are read must not keep an
 class _NoBase:
     """The snapshot of a store that has none."""
 
-    n_live = 0
+    came_first = True
 
     def by_path(self, _paths: Collection[str]) -> dict[str, BaseRow]:
         return {}
 
     def by_id(self, _ids: Collection[str]) -> dict[str, BaseRow]:
         return {}
-
-    def by_fingerprint(self, _prints: Collection[int]) -> list[tuple[int, str]]:
-        return []
 
 
 class View:
@@ -59,6 +58,7 @@ class View:
         self.layout, self.settings = layout, settings
         self.journal = Journal(layout)
         self._reader: SnapshotReader | None = None
+        self.files: FileBase | None = None
         self._prints: Fingerprints | None = None
         self._from_files = from_files
         self._start()
@@ -68,6 +68,7 @@ class View:
         self._close_snapshot()
         self._snapshots_mtime = _mtime(self.layout)  # before looking, so that one published meanwhile is found next
         self.manifest = (None if self._from_files else newest(self.layout)) or _NO_SNAPSHOT
+        self.files = None
         self.ledger = Ledger(self.layout, {} if ledger_from_start else self.manifest.heads)
         self.delta = Delta(problems=dict(self.manifest.problems))
         self.tombstones = {} if ledger_from_start else dict(self.manifest.tombstones)
@@ -179,9 +180,13 @@ class View:
         """Hear the ledger and look at the files it names."""
         self.catch_up()
         self._open_reader()
+        self._look_at_touched(progress)
+
+    def _look_at_touched(self, progress: Callable[[int], None] | None, read: Collection[str] = ()) -> None:
+        """Look at the files that the ledger names but for those just read, and tell what differs from what it says."""
         if self._touched:
             touched, self._touched = self._touched, set()
-            self.look_at(touched, progress=progress)
+            self.look_at(touched.difference(read), progress=progress)
             for path in touched:
                 self._unsynced.pop(path, None)
             for change in self._untold(touched):
@@ -251,8 +256,12 @@ class View:
         Returns:
             How many files were compared.
         """
+        begins = self._from_files and whole and not self._folders and not self.delta.states
+        found = self._read_all(progress) if begins else None
         self.absorb(progress=progress)
-        if whole:
+        if found is not None:
+            found.changed = self._differing(found.changed)
+        elif whole:
             found = scan_all(self.layout, self._folders, self._known_files, progress=progress)
         else:
             found = scan_folders(self.layout, self._folders, self._known_files)
@@ -266,6 +275,26 @@ class View:
         self._folders = {k: v for k, v in self._folders.items() if k not in found.missing_folders} | found.folders
         self._scan_problems = tuple(found.problems)
         return found.n_files
+
+    def _read_all(self, progress: Callable[[int], None] | None) -> Found:
+        """Read every file that the ledger names while the ledger itself is read; returns what files there are."""
+        with Reading(self.layout, zone=self.settings.zone, helpers=helpers_for(self.layout)) as reading:
+            found = scan_all(self.layout, {}, lambda _: {})
+            reading.begin(found.changed)
+            self.catch_up()
+            self.files = base_of(reading.finish(self._touched, progress), self._touched, self._adopted)
+        read = self.files.by_path(self._touched)
+        as_told = {
+            path for path, row in read.items() if self._told[path][1] == row.sha256
+        }  # others changed since, perhaps
+        self._look_at_touched(progress, read=as_told)
+        return found
+
+    def _differing(self, states: Mapping[str, FileState]) -> dict[str, FileState]:
+        """Those of these files, all there are, whose states are not as known."""
+        known = {folder: self._known_files(folder) for folder in {path.rpartition("/")[0] for path in states}}
+        parts = {path: path.rpartition("/") for path in states}
+        return {path: state for path, state in states.items() if known[parts[path][0]].get(parts[path][2]) != state}
 
     def note(self, change: Change) -> None:
         """Keep a change until the ledger has heard of it; a later change of the same file takes its place."""
@@ -290,6 +319,8 @@ class View:
         return {name: state for name, state in known.items() if state is not None}
 
     def _reader_files(self, folder: str) -> dict[str, FileState]:
+        if self.files is not None:
+            return self.files.files_in(folder)
         reader = self.reader
         return reader.files_in(self.layout.category_of(folder)) if reader else {}
 
@@ -318,15 +349,19 @@ class View:
             self._start()
             self.catch_up()
 
-    def base(self) -> SnapshotReader | _NoBase:
-        """The opened snapshot, or one without rows."""
-        return self.reader or _NoBase()
+    def base(self) -> SnapshotReader | FileBase | _NoBase:
+        """The opened snapshot, or the files read in its place, or nothing."""
+        return self.reader or self.files or _NoBase()
 
     @property
     def n_rows(self) -> int:
         """Observations that an unfiltered recall would return."""
         base = self.live_base()
-        return (base.n_live if base else 0) + len(self.loose())
+        n_live = base.n_live if base else 0
+        if self.files is not None:
+            hidden = {row.rid for row in self.files.by_id(self.hidden).values()}
+            n_live = self.files.table.num_rows - len(self.delta.dead | hidden)
+        return n_live + len(self.loose())
 
     @property
     def n_loose(self) -> int:
@@ -378,7 +413,7 @@ class View:
         if self._prints is None and self.manifest.name:
             self._prints = Fingerprints(self.layout.snapshots / self.manifest.name, self.manifest.n_rows)
         below = [print_ for print_ in prints if self._prints is not None and print_ in self._prints]
-        for print_, id_ in self.base().by_fingerprint(below) if below else ():
+        for print_, id_ in self.reader.by_fingerprint(below) if below and self.reader else ():
             ids.setdefault(print_, set()).add(id_)
         return ids
 
