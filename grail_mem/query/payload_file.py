@@ -108,7 +108,8 @@ def _write_mixed(con: duckdb.DuckDBPyConnection, file: FileIO, table: pa.Table, 
     length[~is_made] = written.n_bytes[row[~is_made]]
     end = np.cumsum(written.n_bytes, dtype=np.int64)
     begin = end - written.n_bytes
-    starts = np.nonzero((np.diff(row, prepend=0) != 1) | (row <= 0))[0]
+    starts = np.nonzero((np.diff(row, prepend=-2) != 1) | (row <= 0))[0]
+    lasts = [*starts[1:] - 1, len(row) - 1][: len(starts)]  # of no rows there is no run
     following = iter(made)
     with (
         written.path.open("rb") as earlier,
@@ -116,6 +117,6 @@ def _write_mixed(con: duckdb.DuckDBPyConnection, file: FileIO, table: pa.Table, 
         memoryview(mapped) as old,
         BufferedWriter(file, _BUFFER) as out,
     ):
-        for first, last in zip(starts, [*starts[1:] - 1, len(row) - 1], strict=True):
+        for first, last in zip(starts, lasts, strict=True):
             out.write(next(following) if row[first] < 0 else old[begin[row[first]] : end[row[last]]])
     return length

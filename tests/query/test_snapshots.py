@@ -130,6 +130,23 @@ def test_those_who_only_read_are_told_that_nobody_compacts(root: Path) -> None:
         assert "grail compact" in memory.recall().warnings[0]
 
 
+@pytest.mark.parametrize("gone", [[], [0], [0, 1, 5], [1, 39], list(range(40))])
+def test_payloads_of_a_snapshot_without_some_rows_are_copied_right(root: Path, gone: list[int]) -> None:
+    """The newest, others, the oldest, all."""
+    with Memory(root) as memory:
+        memory.compact()
+        memory.restore(next(iter(memory._view.hidden)))
+        found = memory.recall(limit=100).observations
+        for place in gone:
+            (root / found[place].path).unlink()
+        memory.compact()
+        copied = (snapshot(root) / "payloads.json").read_bytes()
+        table = pq.read_table(snapshot(root) / "observations.parquet")
+        assert [o.id for o in memory.recall(limit=100).observations] == table["id"].to_pylist()
+    build_index(table, root / "made.duckdb", root / "made.json")
+    assert (root / "made.json").read_bytes() == copied
+
+
 def test_payloads_that_are_copied_are_those_that_would_be_made(root: Path) -> None:
     """After rows were added, changed, moved, hidden and deleted, and files touched."""
     with Memory(root) as memory:
