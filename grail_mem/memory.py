@@ -443,6 +443,7 @@ class Memory:
         with self._lock:
             self._open()
             made = make_store(self._layout, notes=notes)
+            settle(self._view)
             self._layout, self._settings = _opened(self._layout.root)
             self._view.close()
             self._view = View(self._layout, self._settings)
@@ -481,6 +482,7 @@ class Memory:
             with closing(view), compaction.collection_paused():
                 sync(view, actor=self._actor, stamp=False, progress=progress)
                 done = compaction.rebuild(view)
+            settle(self._view)
             self._view.close()
             self._view = View(self._layout, self._settings)
             return done

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Final
 
 from grail_mem.errors import IndexUnusableError
@@ -23,7 +24,7 @@ from grail_mem.store.clone import clone_name
 from grail_mem.store.files import UNKNOWN_STATE, FileState, read_file
 from grail_mem.store.journal import Journal
 from grail_mem.store.layout import Layout
-from grail_mem.store.ledger import Entry, Ledger
+from grail_mem.store.ledger import Chain, Entry, Ledger
 from grail_mem.store.observation_file import Adopted, FileRow, read_observation
 from grail_mem.store.scan import FolderState, Found, scan_all, scan_folders
 from grail_mem.store.snapshot import INDEX, PAYLOADS, Fingerprints, Manifest, newest, require_whole
@@ -74,6 +75,7 @@ class View:
         self.tombstones = {} if ledger_from_start else dict(self.manifest.tombstones)
         self.hidden = {id_ for id_, (*_, hides) in self.tombstones.items() if hides}
         self._clone = ""
+        self._unheard = False  # whether lines of the ledger were read and perhaps not all of them heard
         self._touched: set[str] = set()
         self._recent_prints: dict[int, set[str]] = {}
         self._owners: dict[str, str] = {}
@@ -111,18 +113,30 @@ class View:
 
     def catch_up(self) -> None:
         """Hear what the ledger has to say, without looking at files yet."""
+        if self._unheard:  # the last time was interrupted: what was read then is heard by nobody else
+            self._start()
         if not self._from_files and _mtime(self.layout) != self._snapshots_mtime:
             self._reload_if_newer()
+        self._unheard = True
         entries, rewritten = self.ledger.read()
         if rewritten:
             self._start(ledger_from_start=True)
+            self._unheard = True
             entries, _ = self.ledger.read()
-        self.hear(entries)
+        self._hear_all(entries)
 
-    def hear(self, entries: Sequence[Entry]) -> None:
-        """Take note of what the ledger says since it was heard last."""
+    @contextmanager
+    def appending(self, clone: str) -> Iterator[Chain]:
+        """The end of a chain of the ledger, for lines that this view hears at once; the write lock must be held."""
+        self._unheard = True
+        with self.ledger.appending(clone) as chain:
+            yield chain
+        self._hear_all(chain.written)
+
+    def _hear_all(self, entries: Sequence[Entry]) -> None:
         for entry in sorted(entries, key=lambda e: e.order) if len(entries) > 1 else entries:
             self._hear(entry)
+        self._unheard = False
 
     def _reload_if_newer(self) -> None:
         """Start anew when another snapshot counts now; anything else that moved in that folder is no matter."""

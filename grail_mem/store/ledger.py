@@ -146,9 +146,9 @@ class Chain:
         written: The entries that came to stand in it since it was opened.
     """
 
-    def __init__(self, clone: str, descriptor: int, head: Head, written: list[Entry]) -> None:
-        self.clone, self.head, self.written = clone, head, written
-        self._descriptor = descriptor
+    def __init__(self, path: Path, descriptor: int, head: Head, written: list[Entry]) -> None:
+        self.clone, self.head, self.written = path.stem, head, written
+        self._path, self._descriptor = path, descriptor
 
     def draft(self, entries: Sequence[Entry]) -> Drafted:
         """Entries as they are to be written next."""
@@ -167,6 +167,50 @@ class Chain:
             return None
         head = Head(self.head.offset + len(line), link.entry.seq, _digest(line), link.entry.at)
         return Drafted([link.entry], [line], head)
+
+    def entries(self) -> list[Entry]:
+        """Every entry in it."""
+        return read_chain(self._path)[0]
+
+    def mend(self, lines: Sequence[bytes], *, cut: bool) -> list[bytes]:
+        """Find out which lines are missing that were appended to it last.
+
+        Args:
+            lines: What was appended, oldest first.
+            cut: Cut off what stands behind the last whole link, if it is but parts of these lines, zeros, and lines
+                that follow a missing one: a loss of power can leave a hole.
+
+        Returns:
+            The lines that are missing now, in order.
+        """
+        data = self._path.read_bytes()
+        there = set(data.splitlines(keepends=True))
+        missing = [line for line in lines if line not in there]
+        if not (cut and missing):
+            return missing
+        end, rest = self._last_link(data)
+        if all(line in lines or _read_link(line, self.clone) is None for line in rest):
+            os.ftruncate(self._descriptor, end)
+            _, self.head, _ = read_chain(self._path)
+            self.written.clear()
+            there = set(data[:end].splitlines(keepends=True))
+            missing = [line for line in lines if line not in there]
+        return missing
+
+    def _last_link(self, data: bytes) -> tuple[int, list[bytes]]:
+        """Where the last line ends up to which all follow one another, and the lines behind it."""
+        seq, digest, at, end = 0, GENESIS, 0, 0
+        pieces = data.splitlines(keepends=True)
+        n_good = 0
+        for number, line in enumerate(pieces, start=1):
+            at += len(line)
+            link = _read_link(line, self.clone)
+            if link is None:
+                continue
+            if (link.entry.seq, link.prev) != (seq + 1, digest):
+                break
+            seq, digest, end, n_good = link.entry.seq, _digest(line), at, number
+        return end, pieces[n_good:]
 
     def write(self, drafted: Drafted) -> None:
         """Write what was drafted last in one call, not yet durable.
@@ -238,7 +282,7 @@ class Ledger:
             entries: list[Entry] = []
             if head.offset != os.fstat(descriptor).st_size:
                 entries, head = self._close_fragment(descriptor, clone)
-            chain = Chain(clone, descriptor, head, entries)
+            chain = Chain(self._layout.ledger / f"{clone}.jsonl", descriptor, head, entries)
             yield chain
             self.heads[clone] = chain.head
         finally:

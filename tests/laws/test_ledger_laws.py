@@ -18,7 +18,18 @@ from laws_strategies import WORDS, examples
 
 from grail_mem import Memory
 from grail_mem.store.layout import Layout
-from grail_mem.store.ledger import Entry, Head, Ledger, _any_link, _line, _usual_link, chains, history, read_chain, verify
+from grail_mem.store.ledger import (
+    Entry,
+    Head,
+    Ledger,
+    _any_link,
+    _line,
+    _usual_link,
+    chains,
+    history,
+    read_chain,
+    verify,
+)
 
 CLONE = "k3b7qmv2xt"
 texts = st.sampled_from(WORDS) | st.text(max_size=6)
