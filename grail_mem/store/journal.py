@@ -128,9 +128,17 @@ class Journal:
         return (status.st_dev, status.st_ino)
 
     def _catch_up(self) -> None:
-        while (payload := self._payload_at(self._end)) is not None:
-            self._start, self._end = self._end, self._end + _FRAME.size + len(payload)
-            self._last = payload
+        """Go on to the end. All but the last record are whole: its writer, or the next one, saw to that under the lock."""
+        starts: list[int] = []
+        at = self._end
+        while (frame := self._frame_at(at)) is not None:
+            starts.append(at)
+            at += _FRAME.size + frame[0]
+        for start in reversed(starts):
+            payload = self._payload_at(start)
+            if payload is not None:
+                self._start, self._end, self._last = start, start + _FRAME.size + len(payload), payload
+                return
 
     def _load(self, header: bytes) -> None:
         self._header = b""  # set again when all the rest is
@@ -243,15 +251,23 @@ class Journal:
         self._load(header)
 
     def _payload_at(self, offset: int) -> bytes | None:
-        """The payload of a whole record of this generation."""
+        """The payload of a record of this generation; None when it is not whole."""
+        frame = self._frame_at(offset)
+        if frame is None:
+            return None
+        length, digest = frame
+        payload = os.pread(self._fd, length, offset + _FRAME.size)
+        return payload if _digest(payload) == digest else None
+
+    def _frame_at(self, offset: int) -> tuple[int, bytes] | None:
+        """Length and digest of a record of this generation, as its frame says."""
         frame = os.pread(self._fd, _FRAME.size, offset)
         if len(frame) < _FRAME.size:
             return None
         generation, length, digest, _ = _FRAME.unpack(frame)
         if generation != self._generation or length > os.fstat(self._fd).st_size:
             return None
-        payload = os.pread(self._fd, length, offset + _FRAME.size)
-        return payload if _digest(payload) == digest else None
+        return length, digest
 
 
 def left_behind(layout: Layout) -> bool:

@@ -31,6 +31,7 @@ LATER_S: Final = 10.0
 busy machine takes from writing a record to renaming its files, shorter than a person takes to think better of it."""
 _BLOCK: Final = 512
 """The smallest part of a file that a disk writes."""
+_OPEN_AT_ONCE: Final = 100
 _NOT_OURS: Final = (errno.ELOOP, errno.ENOTDIR, errno.EINVAL)
 _LOG: Final = logging.getLogger(__name__)
 
@@ -117,24 +118,35 @@ def checkpoint(view: View) -> None:
 
 def _sync_all(paths: Sequence[str], *, may_be_gone: bool = False) -> None:
     elsewhere = False
-    for path in paths:
+    for start in range(0, len(paths), _OPEN_AT_ONCE):
+        opened: list[int] = []
         try:
-            descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        except FileNotFoundError:
-            elsewhere |= not may_be_gone  # perhaps under another name by now, and its bytes not on the disk yet
-            continue
-        except OSError:
-            elsewhere = True
-            continue
+            for path in paths[start : start + _OPEN_AT_ONCE]:
+                try:
+                    opened.append(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC))
+                except FileNotFoundError:
+                    elsewhere |= not may_be_gone  # perhaps under another name by now, its bytes not on the disk yet
+                except OSError:
+                    elsewhere = True
+            _sync(opened)
+        finally:
+            for descriptor in opened:
+                os.close(descriptor)
+    if elsewhere:
+        os.sync()
+
+
+def _sync(descriptors: Sequence[int]) -> None:
+    """Sync files: all are begun before the first is waited for, which takes less than half the time."""
+    for descriptor in descriptors:
+        with suppress(OSError):
+            os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+    for descriptor in descriptors:
         try:
             os.fsync(descriptor)
         except OSError as error:
             if error.errno not in _NOT_OURS:  # a pipe or the like in its place
                 raise
-        finally:
-            os.close(descriptor)
-    if elsewhere:
-        os.sync()
 
 
 def _changes(record: Record) -> Iterator[tuple[Entry, File | None]]:
