@@ -358,6 +358,22 @@ class Memory:
                 raise NotFoundError(f"There is no observation {id}.", hint="`grail list` shows what is there.")
             return row.observation
 
+    def ids_ending(self, tail: str) -> list[str]:
+        """The ids of the observations whose id ends in these characters, hidden ones included, in order.
+
+        Args:
+            tail: One or more characters of an id, such as the six in a file's name.
+
+        Raises:
+            InputError: It is empty.
+        """
+        if not tail.strip():
+            raise InputError(
+                "The end of an id is empty.", hint="Give at least one character, such as the six in a file's name."
+            )
+        with self._lock:
+            return find.ids_ending(self._open(), tail.strip().upper())
+
     def list_observations(
         self, *, category: Texts | None = None, limit: int | None = None, cursor: str | None = None
     ) -> Recall:

@@ -197,6 +197,10 @@ class SnapshotReader:
         """Rows by id, dead ones included."""
         return {row.id: row for row in self._file_rows("ids", ids) if row.id in ids}
 
+    def ids_ending(self, tail: str) -> list[tuple[int, str]]:
+        """Row number and id of the rows whose id ends so, those that do not count included."""
+        return self._all("SELECT rid, id FROM x.files WHERE ends_with(id, ?)", [tail])
+
     def by_path(self, paths: Collection[str]) -> dict[str, BaseRow]:
         """Rows by path, dead ones included."""
         return {row.path: row for row in self._file_rows("paths", paths) if row.path in paths}
