@@ -358,6 +358,22 @@ class Memory:
                 raise NotFoundError(f"There is no observation {id}.", hint="`grail list` shows what is there.")
             return row.observation
 
+    def ids_ending(self, tail: str) -> list[str]:
+        """The ids of the observations whose id ends in these characters, hidden ones included, in order.
+
+        Args:
+            tail: One or more characters of an id, such as the six in a file's name.
+
+        Raises:
+            InputError: It is empty.
+        """
+        if not tail.strip():
+            raise InputError(
+                "The end of an id is empty.", hint="Give at least one character, such as the six in a file's name."
+            )
+        with self._lock:
+            return find.ids_ending(self._open(), tail.strip().upper())
+
     def list_observations(
         self, *, category: Texts | None = None, limit: int | None = None, cursor: str | None = None
     ) -> Recall:
@@ -443,6 +459,7 @@ class Memory:
         with self._lock:
             self._open()
             made = make_store(self._layout, notes=notes)
+            settle(self._view)
             self._layout, self._settings = _opened(self._layout.root)
             self._view.close()
             self._view = View(self._layout, self._settings)
@@ -481,6 +498,7 @@ class Memory:
             with closing(view), compaction.collection_paused():
                 sync(view, actor=self._actor, stamp=False, progress=progress)
                 done = compaction.rebuild(view)
+            settle(self._view)
             self._view.close()
             self._view = View(self._layout, self._settings)
             return done

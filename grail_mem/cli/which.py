@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # most of a command's start-up; loaded when a store is opened
     from grail_mem.memory import Memory
 
 SHORT: Final = 6
+_SHOWN: Final = 9
 _TAIL: Final = re.compile(r"[0-9A-HJKMNP-TV-Z]{4,25}", re.ASCII)
 
 
@@ -118,19 +119,15 @@ def full_id(memory: Memory, text: str) -> str:
     tail = text.strip().upper()
     if not _TAIL.fullmatch(tail):
         return text
-    found = memory.sql(
-        "SELECT id, title FROM observations WHERE ends_with(id, ?) ORDER BY id LIMIT 9", [tail]
-    ).to_pylist()
+    found = memory.ids_ending(tail)
     if len(found) > 1:
+        more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
         raise ConflictError(
-            f"Several ids end in {text}: {', '.join(row['id'] for row in found)}.", hint="Give more characters."
+            f"Several ids end in {text}: {', '.join(found[:_SHOWN])}{more}.", hint="Give more characters."
         )
     if not found:
-        raise NotFoundError(
-            f"There is no observation whose id ends in {text}.",
-            hint="`grail list` shows the ids; a hidden one is written whole.",
-        )
-    return str(found[0]["id"])
+        raise NotFoundError(f"There is no observation whose id ends in {text}.", hint="`grail list` shows the ids.")
+    return found[0]
 
 
 def short_id(id_: str) -> str:

@@ -140,7 +140,7 @@ def fingerprint(observation: Observation) -> int:
     A time that was not given by the writer (`observed_at` equal to `recorded_at`) is left out, so that a repeated call
     without a time is the same statement.
     """
-    said = (
+    return fingerprint_of(
         category_key(observation.category),
         observation.title,
         observation.content,
@@ -156,5 +156,9 @@ def fingerprint(observation: Observation) -> int:
         observation.source,
         observation.scope,
     )
+
+
+def fingerprint_of(*said: object) -> int:
+    """The digest of what `fingerprint` takes of an observation, in its order: keys of names sorted, the time as text."""
     digest = blake2b(_canonical(said).encode(), digest_size=8)
     return int.from_bytes(digest.digest(), "big")

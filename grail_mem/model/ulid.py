@@ -39,10 +39,16 @@ def derived_id(path: str, sha256: str) -> str:
     return "0" * 10 + _base32(number, 16)
 
 
+def id_us(ulid: str) -> int | None:
+    """The time part of a ULID in microseconds since 1970, exact to the millisecond; None for a derived id."""
+    milliseconds = int(ulid[:10].translate(_TO_PYTHON), 32)
+    return milliseconds * 1000 if 0 < milliseconds < _LAST_MS else None
+
+
 def id_time(ulid: str) -> datetime | None:
     """The time part of a ULID in UTC, exact to the millisecond; None for a derived id."""
-    milliseconds = int(ulid[:10].translate(_TO_PYTHON), 32)
-    return EPOCH + timedelta(milliseconds=milliseconds) if 0 < milliseconds < _LAST_MS else None
+    us = id_us(ulid)
+    return None if us is None else EPOCH + timedelta(microseconds=us)
 
 
 _LAST_MS: Final = int(datetime(9999, 12, 31, tzinfo=UTC).timestamp() * 1000)

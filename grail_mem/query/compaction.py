@@ -8,23 +8,28 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from grail_mem.query.index_file import build_index
+from grail_mem.query.payload_file import Written, write_payloads
 from grail_mem.query.view import View
 from grail_mem.store import snapshot
+from grail_mem.store.arrays import number_array, numpy_array, numpy_of
 from grail_mem.store.files import translated
 from grail_mem.store.lock import exclusive, exclusive_if_free
 from grail_mem.store.observation_file import FileRow
-from grail_mem.store.schema import observations_table
+from grail_mem.store.schema import observations_table, table_of
 
 if TYPE_CHECKING:  # a tenth of a second; loaded when there is something to write
+    import numpy as np
     import pyarrow as pa
 
 LOCK = "compact.lock"
 CHUNK = 20_000
+_OLD = "row of the payload"
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,53 +125,86 @@ def _write(view: View) -> Compacted:
         folders=view.folders,
         problems=dict(view.delta.problems),
     )
-    table = _rows(view)
-    folder = snapshot.draft_folder(view.layout)
-    snapshot.write_rows(folder, table)
-    build_index(table, folder / snapshot.INDEX, folder / snapshot.PAYLOADS)
-    done = Compacted(manifest.name, table.num_rows, len(view.delta.rows))
-    snapshot.publish(view.layout, folder, replace(manifest, n_rows=table.num_rows))
-    snapshot.remove_old(view.layout)
+    layout = view.layout
+    folder = snapshot.draft_folder(layout)
+    with ThreadPoolExecutor(1) as beside:  # both spend their time where Python lets others go on
+        whole = beside.submit(_payloads_are_whole, view)
+        table, row = _rows(view)
+        written = _written(view, row) if whole.result() else None
+        placed = beside.submit(write_payloads, folder / snapshot.PAYLOADS, table, written)
+        rows = beside.submit(snapshot.write_rows, folder, table)
+        build_index(table, folder / snapshot.INDEX, folder / snapshot.PAYLOADS, placed=placed)
+        rows.result()
+    n_taken = len(view.delta.rows) if view.reader is not None else table.num_rows
+    done = Compacted(manifest.name, table.num_rows, n_taken)
+    snapshot.publish(layout, folder, replace(manifest, n_rows=table.num_rows))
+    snapshot.remove_old(layout)
     return done
 
 
-def _rows(view: View) -> pa.Table:
-    """Every row that counts, newest first: by time of observation, then id, descending."""
+def _rows(view: View) -> tuple[pa.Table, np.ndarray]:
+    """Every row that counts, newest first: by time of observation, then id, descending; and where its payload is.
+
+    The latter is its row in the present snapshot, or -1.
+    """
     import pyarrow as pa
 
     rows = sorted(view.delta.rows.values(), key=_place, reverse=True)
     parts = [observations_table(rows[start : start + CHUNK]) for start in range(0, len(rows), CHUNK)]
     loose = pa.concat_tables(parts) if parts else observations_table(())
-    base = _base_rows(view)
-    return loose.combine_chunks() if base is None else _merged(base, loose)
+    table = _merged(_base_rows(view), loose.append_column(_OLD, number_array([-1] * len(rows), pa.int32())))
+    return table.drop_columns(_OLD), numpy_of(table[_OLD])
+
+
+def _payloads_are_whole(view: View) -> bool:
+    """Whether there are payloads to copy; damaged ones are made again."""
+    folder = view.layout.snapshots / view.manifest.name
+    return view.manifest.n_rows > 0 and snapshot.is_as_written(folder, view.manifest, snapshot.PAYLOADS)
+
+
+def _written(view: View, row: np.ndarray) -> Written | None:
+    reader = view.reader
+    if reader is None:
+        return None
+    return Written(view.layout.snapshots / view.manifest.name / snapshot.PAYLOADS, reader.payload_sizes(), row)
 
 
 def _place(row: FileRow) -> tuple[Any, str]:
     return row.observation.observed_at, row.observation.id
 
 
-def _base_rows(view: View) -> pa.Table | None:
-    """The rows of the present snapshot that still count, with the file states seen since."""
+def _base_rows(view: View) -> pa.Table:
+    """The rows below the delta that still count, with the file states seen since and the row of their payload."""
     import numpy as np
-    import pyarrow as pa
-    import pyarrow.parquet as pq
 
-    reader = view.reader
-    if reader is None:
-        return None
-    table = pq.read_table(view.layout.snapshots / view.manifest.name / snapshot.ROWS)
+    table = _below(view)
+    old = np.arange(table.num_rows, dtype=np.int32)
     seen = {path: state for path, state in view.delta.states.items() if state is not None}
-    moved = {row.rid: seen[path] for path, row in reader.by_path(seen).items()}
+    moved = {row.rid: seen[path] for path, row in view.base().by_path(seen).items()}
     if moved:
+        old[list(moved)] = -1
         for i, name in enumerate(("size_bytes", "mtime_ns", "ctime_ns")):
-            values = table[name].to_numpy().copy()
+            values = numpy_of(table[name]).copy()
             values[list(moved)] = [state[i] for state in moved.values()]
-            table = table.set_column(table.schema.get_field_index(name), name, pa.array(values))
+            table = table.set_column(table.schema.get_field_index(name), name, numpy_array(values))
+    table = table.append_column(_OLD, numpy_array(old))
     if view.delta.dead:
         keep = np.ones(table.num_rows, bool)
         keep[list(view.delta.dead)] = False
-        table = table.filter(pa.array(keep))
+        table = table.filter(numpy_array(keep))
     return table
+
+
+def _below(view: View) -> pa.Table:
+    """The rows below the delta: those of the present snapshot, or of files read in its place."""
+    import pyarrow.parquet as pq
+
+    if view.files is not None:
+        return view.files.table
+    if view.reader is None:
+        return table_of(())
+    with pq.ParquetFile(view.layout.snapshots / view.manifest.name / snapshot.ROWS) as file:
+        return file.read()
 
 
 def _merged(base: pa.Table, loose: pa.Table) -> pa.Table:
@@ -174,10 +212,10 @@ def _merged(base: pa.Table, loose: pa.Table) -> pa.Table:
     import numpy as np
     import pyarrow as pa
 
-    if not loose.num_rows:
-        return base.combine_chunks()
-    old = -base["observed_at"].cast(pa.int64()).to_numpy()
-    new = -loose["observed_at"].cast(pa.int64()).to_numpy()
+    if not loose.num_rows or not base.num_rows:
+        return (base if base.num_rows else loose).combine_chunks()
+    old = -numpy_of(base["observed_at"].cast(pa.int64()))
+    new = -numpy_of(loose["observed_at"].cast(pa.int64()))
     first, end = np.searchsorted(old, new, "left"), np.searchsorted(old, new, "right")
     ids, new_ids = base["id"], loose["id"].to_pylist()
     for i in np.nonzero(end > first)[0]:  # the same instant: ids decide, descending
@@ -190,4 +228,4 @@ def _merged(base: pa.Table, loose: pa.Table) -> pa.Table:
                 hi = middle
         first[i] = lo
     order = np.insert(np.arange(base.num_rows), first, base.num_rows + np.arange(loose.num_rows))
-    return pa.concat_tables([base, loose]).combine_chunks().take(pa.array(order)).combine_chunks()
+    return pa.concat_tables([base, loose]).combine_chunks().take(numpy_array(order)).combine_chunks()

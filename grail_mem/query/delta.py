@@ -38,7 +38,13 @@ class BaseRow(NamedTuple):
 
 
 class Base(Protocol):
-    """The snapshot below the delta."""
+    """The rows below the delta.
+
+    Attributes:
+        came_first: Whether its rows were known before the files that are looked at now, and so keep their ids.
+    """
+
+    came_first: bool
 
     def by_path(self, paths: Collection[str]) -> dict[str, BaseRow]:
         """Rows by path, those that no longer count included."""
@@ -325,8 +331,9 @@ def _settle_ids(
             left[id_] = known.path
     for id_, claimants in claims.items():
         if len(claimants) > 1:
-            named = [path for path in claimants if path == owners.get(id_)] or [p for p in claimants if p in below]
-            owner = min(named or claimants)
+            named = [path for path in claimants if path == owners.get(id_)]
+            earlier = [path for path in claimants if path in below] if base.came_first else []
+            owner = min(named or earlier or claimants)
             for path in claimants:
                 if path != owner:
                     _yield_id(delta, below.get(path), layout, path, zone, id_, owner)

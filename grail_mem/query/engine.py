@@ -29,6 +29,13 @@ def connect(*, threads: int = 1) -> duckdb.DuckDBPyConnection:
     )
 
 
+def connect_to_write() -> duckdb.DuckDBPyConnection:
+    """A new connection for statements that take long: DuckDB would draw a bar on standard output after two seconds."""
+    con = connect()
+    con.execute("SET enable_progress_bar = false")
+    return con
+
+
 @contextmanager
 def index_errors(path: object) -> Iterator[None]:
     """Turn whatever DuckDB says about a damaged file into an `IndexUnusableError`: an error is never an empty answer."""

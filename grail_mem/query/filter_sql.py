@@ -6,7 +6,7 @@ The only numbers written into the SQL text are our own codes, bits and row range
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
 from grail_mem.model.filter import Filter
@@ -48,12 +48,14 @@ class Plan:
         conditions: SQL texts, all of which must hold.
         values: Their parameters, in order.
         unordered: True when the rows may come in another order than they lie.
+        repeats: True when a row may be there more than once: it is in `x.postings` once for each of its terms.
     """
 
     table: str
     conditions: tuple[str, ...]
     values: tuple[Any, ...]
     unordered: bool
+    repeats: bool = False
 
 
 class _NothingMatchesError(Exception):
@@ -79,8 +81,8 @@ def _plan(f: Filter, dictionary: Dictionary) -> Plan:
     for name in ("kind", "status", "source_kind"):
         if wanted := getattr(f, name):
             conditions.append(_dimension(name, wanted, dictionary))
-    table, terms, unordered = _terms(f, dictionary)
-    return Plan(table, (*terms, *conditions), tuple(values), unordered)
+    read = _terms(f, dictionary)
+    return replace(read, conditions=(*read.conditions, *conditions), values=tuple(values))
 
 
 def _bounds(f: Filter) -> list[tuple[str, list[Any]]]:
@@ -132,8 +134,32 @@ def _dimension(name: str, wanted: Sequence[str], dictionary: Dictionary) -> str:
     return f"{name} = {codes[0]}" if len(codes) == 1 else f"{name} IN ({', '.join(map(str, codes))})"
 
 
-def _terms(f: Filter, dictionary: Dictionary) -> tuple[str, list[str], bool]:
+def _terms(f: Filter, dictionary: Dictionary) -> Plan:
     """The table to read, and conditions on terms: all of `tags_all`, and one at least of every other list."""
+    masks: dict[int, int] = {}
+    rare: list[list[TermPlace]] = []
+    others: list[list[TermPlace]] = []
+    for group in _groups(f, dictionary):
+        if all(place.bit < 0 for place in group):
+            rare.append(group)
+        elif len(group) > 1:
+            others.append(group)
+        else:
+            word, bit = divmod(group[0].bit, 64)
+            masks[word] = masks.get(word, 0) | 1 << bit
+    rare.sort(key=lambda group: sum(place.n for place in group))
+    conditions = [*(f"(b{word} & {mask}) = {mask}" for word, mask in masks.items()), *map(_any_of, others)]
+    joined = any(place.bit < 0 for group in others for place in group)
+    if not rare or f.text is not None:  # only `obs` has the text
+        return Plan("x.obs", (*conditions, *map(_among, rare)), (), unordered=joined or bool(rare))
+    rarest, *rare = rare
+    repeats = len(rarest) > 1
+    conditions = [_in_ranges(rarest), *conditions, *map(_among, rare)]
+    return Plan("x.postings", tuple(conditions), (), joined or bool(rare) or repeats, repeats)
+
+
+def _groups(f: Filter, dictionary: Dictionary) -> list[list[TermPlace]]:
+    """Lists of terms of each of which a row must have one; terms that no row has are left out."""
     groups: list[list[Term]] = [[(TAG, key)] for key in f.tags_all]
     for kind, keys in (
         (TAG, f.tags), (ENTITY, f.entity_names), (ENTITY_TYPE, f.entity_types),
@@ -145,45 +171,23 @@ def _terms(f: Filter, dictionary: Dictionary) -> tuple[str, list[str], bool]:
     found = [[place for _ in group if (place := next(places)).n] for group in groups]
     if not all(found):
         raise _NothingMatchesError
-    masks: dict[int, int] = {}
-    rare: list[TermPlace] = []
-    conditions: list[str] = []
-    unordered = False
-    for group in found:
-        if len(group) > 1:
-            text, listed = _any_of(group)
-            conditions.append(text)
-            unordered |= listed
-        elif group[0].bit < 0:
-            rare.append(group[0])
-        else:
-            word, bit = divmod(group[0].bit, 64)
-            masks[word] = masks.get(word, 0) | 1 << bit
-    conditions = [f"(b{word} & {mask}) = {mask}" for word, mask in masks.items()] + conditions
-    if f.text is not None:  # only `obs` has the text
-        return "x.obs", conditions + [f"rid IN ({_rids([place])})" for place in rare], unordered or bool(rare)
-    if not rare:
-        return "x.obs", conditions, unordered
-    rarest, *others = sorted(rare)
-    conditions += [f"rid IN ({_rids([place])})" for place in others]
-    return "x.postings", [_range(rarest), *conditions], unordered or bool(others)
+    return found
 
 
-def _any_of(group: Sequence[TermPlace]) -> tuple[str, bool]:
+def _any_of(group: Sequence[TermPlace]) -> str:
     masks: dict[int, int] = {}
     for place in group:
         if place.bit >= 0:
             masks[place.bit // 64] = masks.get(place.bit // 64, 0) | 1 << (place.bit % 64)
     texts = [f"(b{word} & {mask}) <> 0" for word, mask in masks.items()]
     rare = [place for place in group if place.bit < 0]
-    if rare:
-        texts.append(f"rid IN ({_rids(rare)})")
-    return f"({' OR '.join(texts)})", bool(rare)
+    return f"({' OR '.join([*texts, *map(_among, [rare] if rare else [])])})"
 
 
-def _rids(places: Sequence[TermPlace]) -> str:
-    return f"SELECT rid FROM x.postings WHERE {' OR '.join(map(_range, places))}"
+def _among(places: Sequence[TermPlace]) -> str:
+    return f"rid IN (SELECT rid FROM x.postings WHERE {_in_ranges(places)})"
 
 
-def _range(place: TermPlace) -> str:
-    return f"rowid BETWEEN {place.first} AND {place.first + place.n - 1}"
+def _in_ranges(places: Sequence[TermPlace]) -> str:
+    texts = [f"rowid BETWEEN {place.first} AND {place.first + place.n - 1}" for place in places]
+    return f"({' OR '.join(texts)})" if len(texts) > 1 else texts[0]

@@ -47,6 +47,15 @@ def locate(view: View, id_: str) -> FileRow:
     return view.read_row(path)
 
 
+def ids_ending(view: View, tail: str) -> list[str]:
+    """The ids that end so, in order; hidden ones included."""
+    view.refresh()
+    ids = {row.observation.id for row in view.delta.rows.values() if row.observation.id.endswith(tail)}
+    if view.reader is not None:
+        ids |= {id_ for rid, id_ in view.reader.ids_ending(tail) if rid not in view.delta.dead}
+    return sorted(ids)
+
+
 def who_says(view: View, said: Mapping[int, Observation]) -> Said:
     """Who says the same as observations about to be written, by fingerprint.
 

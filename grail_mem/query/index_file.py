@@ -17,8 +17,8 @@ Knows nothing of filters.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable
+from concurrent.futures import Future
 from contextlib import closing
 from hashlib import blake2b
 from pathlib import Path
@@ -26,59 +26,63 @@ from typing import TYPE_CHECKING, Any, Final
 
 from grail_mem.model.category import category_key
 from grail_mem.model.names import entity_key, tag_key
-from grail_mem.query.engine import connect, write_errors
+from grail_mem.query.engine import connect_to_write, write_errors
 from grail_mem.query.match import text_key
-from grail_mem.store.schema import PAYLOAD
+from grail_mem.query.payload_file import Places, write_payloads
+from grail_mem.store.arrays import number_array, numpy_array, numpy_of, text_array
 
 if TYPE_CHECKING:  # these cost a quarter of a second; only building needs them
-    import duckdb
     import numpy as np
     import pyarrow as pa
 
-VERSION: Final = 1
+VERSION: Final = 2
 HOT_SHARE: Final = 128
 """A term that at least one row in so many has is a bit; rarer ones are postings. Measured: 64 to 256 make no difference."""
 HOT_LEAST: Final = 64
 """Fewer rows than this are never worth a bit, however few rows there are."""
-_BATCH: Final = 100_000
 DIMENSIONS: Final = ("kind", "status", "source_kind")
 TIMES: Final = ("recorded_at", "valid_from", "valid_until", "expires_at")
 
 
-def build_index(table: pa.Table, path: Path, payloads: Path, *, threads: int = 2) -> None:
+def build_index(table: pa.Table, path: Path, payloads: Path, *, placed: Future[Places] | None = None) -> None:
     """Write the index file and the payload file of a snapshot.
 
     Args:
         table: The snapshot's rows (`store.schema`), newest first: by `observed_at`, then `id`, descending.
         path: Where to write the index file; must not exist.
         payloads: Where to write the payload file.
-        threads: How many threads DuckDB may use.
+        placed: Where its payloads will be, when somebody else is writing that file.
     """
     import pyarrow as pa
 
     categories, n_in_category, cid = _categories(table)
     terms = _Terms(table)
     columns, dimensions = _small_columns(table, cid, terms.bits)
-    with closing(connect(threads=threads)) as con, write_errors(path):
+    with closing(connect_to_write()) as con, write_errors(path):
+        con.execute(
+            "SET checkpoint_threshold = '1KB'"
+        )  # the one transaction goes to the file, not to a log and then there
         con.execute(f"ATTACH '{quoted(path)}' AS x")
+        con.execute("BEGIN")
         con.register("rows", table)
-        columns["first_byte"], columns["n_bytes"] = _write_payloads(con, payloads, table.num_rows)
-        small = pa.table(columns)
-        con.register("o", small.append_column("text_key", _text_keys(table)))
+        con.execute(_FILES)
+        con.register("t", terms.table())
+        con.execute("CREATE TABLE x.terms AS SELECT * FROM t ORDER BY digest")
+        text_keys = _text_keys(table)
+        first_byte, n_bytes = placed.result() if placed else write_payloads(payloads, table)
+        small = pa.table(columns | {"first_byte": numpy_array(first_byte), "n_bytes": numpy_array(n_bytes)})
+        con.register("o", small.append_column("text_key", text_keys))
         kinds = ", ".join(f'"{name}" {_sql_type(small[name].type)}' for name in small.column_names)
         con.execute(f"CREATE TABLE x.obs({kinds}, text_key VARCHAR USING COMPRESSION uncompressed)")
         con.execute("INSERT INTO x.obs SELECT * FROM o")
-        con.register("p", small.take(pa.array(terms.posting_rids)))
+        con.register("p", small.take(numpy_array(terms.posting_rids)))
         con.execute("CREATE TABLE x.postings AS SELECT * FROM p")
-        con.register("t", terms.table())
-        con.execute("CREATE TABLE x.terms AS SELECT * FROM t ORDER BY digest")
-        con.execute(_FILES)
         meta = {
             "version": VERSION, "n_rows": table.num_rows, "n_bits": len(terms.bits), "categories": categories,
             "n_in_category": n_in_category, "dimensions": dimensions, "hot": terms.hot(),
         }  # fmt: skip
         con.execute("CREATE TABLE x.meta AS SELECT ?::VARCHAR AS json", [json.dumps(meta)])
-        con.execute("CHECKPOINT x")
+        con.execute("COMMIT")
         con.execute("DETACH x")
 
 
@@ -87,40 +91,18 @@ def quoted(path: Path) -> str:
     return str(path).replace("'", "''")
 
 
-def _write_payloads(con: duckdb.DuckDBPyConnection, path: Path, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
-    """Write the JSON array of every row back to back; returns where each begins and how long it is, in bytes."""
-    import numpy as np
-
-    first = np.zeros(n_rows, np.int64)
-    length = np.zeros(n_rows, np.int32)
-    row, position = 0, 0
-    with path.open("wb", buffering=0) as file:
-        for batch in con.sql(f"SELECT {_payload()} AS json FROM rows").to_arrow_reader(_BATCH):
-            array = batch.column(0)
-            _, offsets, data = array.buffers()
-            kind = np.int64 if str(array.type) == "large_string" else np.int32
-            ends = np.frombuffer(offsets, kind, len(array) + 1, array.offset * np.dtype(kind).itemsize).astype(np.int64)
-            file.write(memoryview(data)[ends[0] : ends[-1]])
-            first[row : row + len(array)] = ends[:-1] - ends[0] + position
-            length[row : row + len(array)] = np.diff(ends)
-            row, position = row + len(array), position + int(ends[-1] - ends[0])
-        os.fsync(file.fileno())
-    return first, length
-
-
 _FILES: Final = """
-CREATE TABLE x.files AS
+CREATE TABLE x.files(
+    rid INTEGER, id VARCHAR USING COMPRESSION uncompressed, path VARCHAR USING COMPRESSION uncompressed,
+    sha256 VARCHAR USING COMPRESSION uncompressed, size_bytes BIGINT, mtime_ns BIGINT, ctime_ns BIGINT, has_id BOOLEAN,
+    observed_us BIGINT, recorded_us BIGINT, fingerprint UBIGINT);
+INSERT INTO x.files
     SELECT row_number() OVER () - 1 AS rid, id, path, sha256, size_bytes, mtime_ns, ctime_ns, has_id,
            epoch_us(observed_at) AS observed_us, epoch_us(recorded_at) AS recorded_us, fingerprint FROM rows;
 CREATE TABLE x.ids AS SELECT hash(id) AS digest, rid::INTEGER AS rid FROM x.files ORDER BY digest;
 CREATE TABLE x.paths AS SELECT hash(path) AS digest, rid::INTEGER AS rid FROM x.files ORDER BY digest;
 CREATE TABLE x.prints AS SELECT fingerprint, rid::INTEGER AS rid FROM x.files ORDER BY fingerprint;
 """
-
-
-def _payload() -> str:
-    times = {"observed_at", *TIMES}
-    return f"json_array({', '.join(f'epoch_us({n})' if n in times else n for n in PAYLOAD)})::VARCHAR"
 
 
 def _sql_type(kind: pa.DataType) -> str:
@@ -130,10 +112,19 @@ def _sql_type(kind: pa.DataType) -> str:
 
 
 def _text_keys(table: pa.Table) -> pa.Array:
-    import pyarrow as pa
+    """Title and content of every row as `text_key` makes them; nearly all are ASCII, which Arrow lowers at once."""
+    import pyarrow.compute as pc
 
-    pairs = zip(table["title"].to_pylist(), table["content"].to_pylist(), strict=True)
-    return pa.array([text_key(title, content) for title, content in pairs], pa.string())
+    titles, contents = (table[name].combine_chunks() for name in ("title", "content"))
+    border, nothing = text_array(["\0", ""])
+    texts = pc.binary_join_element_wise(titles, contents, border)
+    texts = pc.if_else(pc.equal(contents, nothing), titles, texts)
+    others = pc.invert(pc.string_is_ascii(texts))
+    keys = pc.ascii_lower(texts)
+    if not pc.any(others).as_py():
+        return keys
+    pairs = zip(titles.filter(others).to_pylist(), contents.filter(others).to_pylist(), strict=True)
+    return pc.replace_with_mask(keys, others, text_array([text_key(*pair) for pair in pairs]))
 
 
 def _coded(values: Any, key: Callable[[str], Any] | None = None) -> tuple[np.ndarray, list[str]]:
@@ -147,7 +138,7 @@ def _coded(values: Any, key: Callable[[str], Any] | None = None) -> tuple[np.nda
     order = sorted(range(len(texts)), key=lambda i: key(texts[i]) if key else texts[i])
     code = np.full(len(texts) + 1, -1, np.int32)
     code[order] = np.arange(len(texts), dtype=np.int32)
-    indices = coded.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
+    indices = numpy_of(coded.indices.fill_null(number_array([len(texts)], coded.indices.type)[0]))
     return code[indices], [texts[i] for i in order]
 
 
@@ -166,17 +157,17 @@ def _small_columns(
     import pyarrow as pa
 
     columns: dict[str, Any] = {
-        "rid": pa.array(np.arange(table.num_rows, dtype=np.int32)),
+        "rid": numpy_array(np.arange(table.num_rows, dtype=np.int32)),
         "us": table["observed_at"].cast(pa.int64()),
-        "cid": pa.array(cid),
+        "cid": numpy_array(cid),
         "confidence": table["confidence"],
     }
     dimensions = {}
     for name in DIMENSIONS:
         code, dimensions[name] = _coded(table[name])
-        columns[name] = pa.array(code.astype(np.int8))
+        columns[name] = numpy_array(code.astype(np.int8))
     columns |= {name: table[name].cast(pa.int64()) for name in TIMES}
-    columns |= {f"b{i}": pa.array(word) for i, word in enumerate(bits)}
+    columns |= {f"b{i}": numpy_array(word) for i, word in enumerate(bits)}
     return columns, dimensions
 
 
@@ -207,13 +198,14 @@ class _Terms:
         self.first = np.cumsum(in_postings, dtype=np.int64) - in_postings  # a store without any term has none
 
     def table(self) -> pa.Table:
+        import numpy as np
         import pyarrow as pa
 
         return pa.table(
             {
-                "digest": pa.array([term_digest(k, key) for k, key in zip(self.kinds, self.keys, strict=True)], pa.uint64()),
-                "kind": pa.array(self.kinds, pa.int8()), "key": pa.array(self.keys, pa.string()),
-                "n": pa.array(self.n, pa.int32()), "first": pa.array(self.first), "bit": pa.array(self.bit),
+                "digest": number_array(list(map(term_digest, self.kinds, self.keys)), pa.uint64()),
+                "kind": number_array(self.kinds, pa.int8()), "key": text_array(self.keys),
+                "n": numpy_array(self.n.astype(np.int32)), "first": numpy_array(self.first), "bit": numpy_array(self.bit),
             }
         )  # fmt: skip
 
@@ -243,7 +235,7 @@ def _term_pairs(table: pa.Table) -> tuple[list[int], list[str], np.ndarray]:
         code, texts = _coded(values)
         known = {key: i for i, key in enumerate(sorted({key_of(text) for text in texts}), start=len(keys))}
         term = np.array([known[key_of(text)] for text in texts] or [0], np.int64)[code]
-        rid = np.repeat(np.arange(table.num_rows, dtype=np.int64), np.diff(offsets.to_numpy()))
+        rid = np.repeat(np.arange(table.num_rows, dtype=np.int64), np.diff(numpy_of(offsets)))
         pairs.append(((term << 32) | rid)[code >= 0])
         kinds += [kind] * len(known)
         keys += known

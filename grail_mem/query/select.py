@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import time
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from itertools import islice
@@ -16,10 +15,8 @@ from typing import Final, NamedTuple
 from grail_mem.model.filter import Filter, Page
 from grail_mem.model.observation import Observation
 from grail_mem.model.times import to_us
-from grail_mem.query.match import Keys, matches
 from grail_mem.query.view import View
 from grail_mem.store.files import UNKNOWN_STATE, FileState, read_file, state_of
-from grail_mem.store.observation_file import FileRow
 from grail_mem.store.scan import settled
 from grail_mem.store.schema import observation_of, state_in
 
@@ -77,16 +74,10 @@ def _select(view: View, f: Filter, page: Page) -> tuple[list[Row], list[str]]:
 
 def _matching(view: View, f: Filter, page: Page) -> Iterator[Row]:
     """The delta's rows that match and come after the page's place, newest first, or oldest first when so asked."""
-    rows = view.loose_rows()
-    if f.since_us is not None:
-        rows = rows[: bisect_right(rows, -f.since_us, key=_age)]
-    if f.before_us is not None:
-        rows = rows[bisect_right(rows, -f.before_us, key=_age) :]
-    for us, id_, row, keys in reversed(rows) if page.order == "oldest" else rows:
-        if matches(row.observation, keys, f):
-            found = Row(_value(page.order, row.observation, us), us, id_, row.observation)
-            if _comes_after(found, page):
-                yield found
+    for us, id_, row, _ in view.loose().matching(f, oldest_first=page.order == "oldest"):
+        found = Row(_value(page.order, row.observation, us), us, id_, row.observation)
+        if _comes_after(found, page):
+            yield found
 
 
 def _stale(view: View, rows: Iterable[Row], states: dict[str, FileState]) -> list[str]:
@@ -124,19 +115,13 @@ def _same_bytes(view: View, o: Observation) -> bool:
 def count(view: View, f: Filter) -> int:
     """How many rows match."""
     base = view.live_base()
-    return (base.count(f) if base else 0) + sum(
-        matches(row.observation, keys, f) for *_, row, keys in view.loose_rows()
-    )
+    return (base.count(f) if base else 0) + sum(1 for _ in view.loose().matching(f))
 
 
 def _value(order: str, o: Observation, us: int) -> float:
     if order == "confidence":
         return o.confidence
     return to_us(o.recorded_at) if order == "recorded" else us
-
-
-def _age(item: tuple[int, str, FileRow, Keys]) -> int:
-    return -item[0]
 
 
 def _in_order(rows: list[Row], page: Page) -> list[Row]:

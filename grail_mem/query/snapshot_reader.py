@@ -23,9 +23,13 @@ from grail_mem.store.files import FileState
 
 if TYPE_CHECKING:  # a tenth of a second, spent when the first question is asked
     import duckdb
+    import numpy as np
 
 _GROWTH: Final = 4
 """How much larger the next page is when dead rows left too few; measured: a thousand dead rows take two more pages."""
+_SETTINGS: Final = "SET disabled_optimizers = 'late_materialization'"
+"""Rows are a few numbers wide: to look for row numbers first and for their values after that takes up to twice as long."""
+_decoded: Final = json.JSONDecoder().raw_decode
 _FILE_COLUMNS: Final = "rid, id, path, sha256, size_bytes, mtime_ns, ctime_ns, has_id, observed_us, recorded_us"
 
 
@@ -41,10 +45,13 @@ class Found(NamedTuple):
 class SnapshotReader:
     """One attached index file; `close` detaches it."""
 
+    came_first = True
+
     def __init__(self, path: Path, payloads: Path) -> None:
         self.path = path
         with index_errors(path):
             self.con: duckdb.DuckDBPyConnection = connect()
+            self.con.execute(_SETTINGS)
             self.con.execute(f"ATTACH '{quoted(path)}' AS x (READ_ONLY)")
             meta = json.loads(self.con.execute("SELECT json FROM x.meta").fetchall()[0][0])
             self._payload_fd = os.open(payloads, os.O_RDONLY | os.O_CLOEXEC)
@@ -123,10 +130,12 @@ class SnapshotReader:
         elif self._first_live and page.order == "newest":
             conditions, values = (*made.conditions, order.after), (*made.values, self._first_live)
         size = limit + (4 + limit * 2 * len(self.dead) // max(self.n_rows, 1) if self.dead else 0)
+        if made.repeats:
+            size *= 2  # enough unless most rows have more than two of the terms
         found: list[tuple[Any, ...]] = []
         while True:  # dead rows are dropped here: to exclude them in SQL costs more when the newest rows are the dead
             rows = self._rows(made, conditions, values, by, order.value, size)
-            found += [row for row in rows if row[2] not in self.dead]
+            found += [row for row in (dict.fromkeys(rows) if made.repeats else rows) if row[2] not in self.dead]
             if len(found) >= limit or len(rows) < size:
                 break
             value, _, rid, *_ = rows[-1]
@@ -141,7 +150,7 @@ class SnapshotReader:
         if made is None:
             return 0
         where = [*made.conditions, self._without_dead()] if self.dead else list(made.conditions)
-        sql = f"SELECT count(*) FROM {made.table} {_where(where)}"
+        sql = f"SELECT count({'DISTINCT rid' if made.repeats else '*'}) FROM {made.table} {_where(where)}"
         return int(self._all(sql, made.values)[0][0])
 
     def _rows(
@@ -154,13 +163,23 @@ class SnapshotReader:
 
     def _payload(self, first_byte: int, n_bytes: int) -> list[Any]:
         try:
-            payload: list[Any] = json.loads(os.pread(self._payload_fd, n_bytes, first_byte).decode())
+            text = os.pread(self._payload_fd, n_bytes, first_byte).decode()
+            payload: list[Any]
+            payload, end = _decoded(text)
+            if end != len(text):
+                raise ValueError("a payload is one array")
         except (ValueError, OSError) as error:
             raise IndexUnusableError(
                 f"The payload file beside {self.path} is damaged at byte {first_byte}.",
                 hint="`grail rebuild` makes it anew from the files.",
             ) from error
         return payload
+
+    def payload_sizes(self) -> np.ndarray:
+        """How many bytes the payload of each row has, in order."""
+        with index_errors(self.path):
+            sizes: np.ndarray = self.con.sql("SELECT n_bytes FROM x.obs ORDER BY rid").fetchnumpy()["n_bytes"]
+        return sizes
 
     def _rank(self, us: int, id_: str) -> tuple[int, int]:
         """How many rows stand before a place in the order newest first, and how many before or at it."""
@@ -177,6 +196,10 @@ class SnapshotReader:
     def by_id(self, ids: Collection[str]) -> dict[str, BaseRow]:
         """Rows by id, dead ones included."""
         return {row.id: row for row in self._file_rows("ids", ids) if row.id in ids}
+
+    def ids_ending(self, tail: str) -> list[tuple[int, str]]:
+        """Row number and id of the rows whose id ends so, those that do not count included."""
+        return self._all("SELECT rid, id FROM x.files WHERE ends_with(id, ?)", [tail])
 
     def by_path(self, paths: Collection[str]) -> dict[str, BaseRow]:
         """Rows by path, dead ones included."""

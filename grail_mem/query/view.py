@@ -7,23 +7,26 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Final
 
 from grail_mem.errors import IndexUnusableError
 from grail_mem.model.problem import Problem
 from grail_mem.model.ulid import is_id
 from grail_mem.query.delta import DUPLICATE, UNREADABLE, BaseRow, Change, Delta, adopted_as, look
-from grail_mem.query.match import Keys, keys_of
+from grail_mem.query.file_base import FileBase, base_of
+from grail_mem.query.loose import Loose
 from grail_mem.query.snapshot_reader import SnapshotReader
 from grail_mem.settings import Settings
+from grail_mem.store.bulk import Reading, helpers_for
 from grail_mem.store.clone import clone_name
 from grail_mem.store.files import UNKNOWN_STATE, FileState, read_file
 from grail_mem.store.journal import Journal
 from grail_mem.store.layout import Layout
-from grail_mem.store.ledger import Entry, Ledger
+from grail_mem.store.ledger import Chain, Entry, Ledger
 from grail_mem.store.observation_file import Adopted, FileRow, read_observation
-from grail_mem.store.scan import FolderState, scan_all, scan_folders
+from grail_mem.store.scan import FolderState, Found, scan_all, scan_folders
 from grail_mem.store.snapshot import INDEX, PAYLOADS, Fingerprints, Manifest, newest, require_whole
 
 _NO_SNAPSHOT: Final = Manifest("")
@@ -34,16 +37,13 @@ _TRIES: Final = 3  # files that change as fast as they are read must not keep an
 class _NoBase:
     """The snapshot of a store that has none."""
 
-    n_live = 0
+    came_first = True
 
     def by_path(self, _paths: Collection[str]) -> dict[str, BaseRow]:
         return {}
 
     def by_id(self, _ids: Collection[str]) -> dict[str, BaseRow]:
         return {}
-
-    def by_fingerprint(self, _prints: Collection[int]) -> list[tuple[int, str]]:
-        return []
 
 
 class View:
@@ -59,6 +59,7 @@ class View:
         self.layout, self.settings = layout, settings
         self.journal = Journal(layout)
         self._reader: SnapshotReader | None = None
+        self.files: FileBase | None = None
         self._prints: Fingerprints | None = None
         self._from_files = from_files
         self._start()
@@ -68,11 +69,13 @@ class View:
         self._close_snapshot()
         self._snapshots_mtime = _mtime(self.layout)  # before looking, so that one published meanwhile is found next
         self.manifest = (None if self._from_files else newest(self.layout)) or _NO_SNAPSHOT
+        self.files = None
         self.ledger = Ledger(self.layout, {} if ledger_from_start else self.manifest.heads)
         self.delta = Delta(problems=dict(self.manifest.problems))
         self.tombstones = {} if ledger_from_start else dict(self.manifest.tombstones)
         self.hidden = {id_ for id_, (*_, hides) in self.tombstones.items() if hides}
         self._clone = ""
+        self._unheard = False  # whether lines of the ledger were read and perhaps not all of them heard
         self._touched: set[str] = set()
         self._recent_prints: dict[int, set[str]] = {}
         self._owners: dict[str, str] = {}
@@ -84,8 +87,7 @@ class View:
         self._folders = dict(self.manifest.folders)
         self._scan_problems: tuple[Problem, ...] = ()
         self._looked_at = float("-inf")
-        self._keys: dict[str, tuple[FileRow, Keys]] = {}
-        self._sorted: tuple[int, list[tuple[int, str, FileRow, Keys]]] = (-1, [])
+        self._loose, self._loose_version = Loose(), -1
         self._dead_version: tuple[int, int] = (-1, -1)
         self._known_by_folder: dict[str, dict[str, FileState | None]] = {}
 
@@ -111,18 +113,30 @@ class View:
 
     def catch_up(self) -> None:
         """Hear what the ledger has to say, without looking at files yet."""
+        if self._unheard:  # the last time was interrupted: what was read then is heard by nobody else
+            self._start()
         if not self._from_files and _mtime(self.layout) != self._snapshots_mtime:
             self._reload_if_newer()
+        self._unheard = True
         entries, rewritten = self.ledger.read()
         if rewritten:
             self._start(ledger_from_start=True)
+            self._unheard = True
             entries, _ = self.ledger.read()
-        self.hear(entries)
+        self._hear_all(entries)
 
-    def hear(self, entries: Sequence[Entry]) -> None:
-        """Take note of what the ledger says since it was heard last."""
+    @contextmanager
+    def appending(self, clone: str) -> Iterator[Chain]:
+        """The end of a chain of the ledger, for lines that this view hears at once; the write lock must be held."""
+        self._unheard = True
+        with self.ledger.appending(clone) as chain:
+            yield chain
+        self._hear_all(chain.written)
+
+    def _hear_all(self, entries: Sequence[Entry]) -> None:
         for entry in sorted(entries, key=lambda e: e.order) if len(entries) > 1 else entries:
             self._hear(entry)
+        self._unheard = False
 
     def _reload_if_newer(self) -> None:
         """Start anew when another snapshot counts now; anything else that moved in that folder is no matter."""
@@ -180,9 +194,13 @@ class View:
         """Hear the ledger and look at the files it names."""
         self.catch_up()
         self._open_reader()
+        self._look_at_touched(progress)
+
+    def _look_at_touched(self, progress: Callable[[int], None] | None, read: Collection[str] = ()) -> None:
+        """Look at the files that the ledger names but for those just read, and tell what differs from what it says."""
         if self._touched:
             touched, self._touched = self._touched, set()
-            self.look_at(touched, progress=progress)
+            self.look_at(touched.difference(read), progress=progress)
             for path in touched:
                 self._unsynced.pop(path, None)
             for change in self._untold(touched):
@@ -252,8 +270,12 @@ class View:
         Returns:
             How many files were compared.
         """
+        begins = self._from_files and whole and not self._folders and not self.delta.states
+        found = self._read_all(progress) if begins else None
         self.absorb(progress=progress)
-        if whole:
+        if found is not None:
+            found.changed = self._differing(found.changed)
+        elif whole:
             found = scan_all(self.layout, self._folders, self._known_files, progress=progress)
         else:
             found = scan_folders(self.layout, self._folders, self._known_files)
@@ -267,6 +289,26 @@ class View:
         self._folders = {k: v for k, v in self._folders.items() if k not in found.missing_folders} | found.folders
         self._scan_problems = tuple(found.problems)
         return found.n_files
+
+    def _read_all(self, progress: Callable[[int], None] | None) -> Found:
+        """Read every file that the ledger names while the ledger itself is read; returns what files there are."""
+        with Reading(self.layout, zone=self.settings.zone, helpers=helpers_for(self.layout)) as reading:
+            found = scan_all(self.layout, {}, lambda _: {})
+            reading.begin(found.changed)
+            self.catch_up()
+            self.files = base_of(reading.finish(self._touched, progress), self._touched, self._adopted)
+        read = self.files.by_path(self._touched)
+        as_told = {
+            path for path, row in read.items() if self._told[path][1] == row.sha256
+        }  # others changed since, perhaps
+        self._look_at_touched(progress, read=as_told)
+        return found
+
+    def _differing(self, states: Mapping[str, FileState]) -> dict[str, FileState]:
+        """Those of these files, all there are, whose states are not as known."""
+        known = {folder: self._known_files(folder) for folder in {path.rpartition("/")[0] for path in states}}
+        parts = {path: path.rpartition("/") for path in states}
+        return {path: state for path, state in states.items() if known[parts[path][0]].get(parts[path][2]) != state}
 
     def note(self, change: Change) -> None:
         """Keep a change until the ledger has heard of it; a later change of the same file takes its place."""
@@ -291,6 +333,8 @@ class View:
         return {name: state for name, state in known.items() if state is not None}
 
     def _reader_files(self, folder: str) -> dict[str, FileState]:
+        if self.files is not None:
+            return self.files.files_in(folder)
         reader = self.reader
         return reader.files_in(self.layout.category_of(folder)) if reader else {}
 
@@ -319,15 +363,19 @@ class View:
             self._start()
             self.catch_up()
 
-    def base(self) -> SnapshotReader | _NoBase:
-        """The opened snapshot, or one without rows."""
-        return self.reader or _NoBase()
+    def base(self) -> SnapshotReader | FileBase | _NoBase:
+        """The opened snapshot, or the files read in its place, or nothing."""
+        return self.reader or self.files or _NoBase()
 
     @property
     def n_rows(self) -> int:
         """Observations that an unfiltered recall would return."""
         base = self.live_base()
-        return (base.n_live if base else 0) + len(self.loose_rows())
+        n_live = base.n_live if base else 0
+        if self.files is not None:
+            hidden = {row.rid for row in self.files.by_id(self.hidden).values()}
+            n_live = self.files.table.num_rows - len(self.delta.dead | hidden)
+        return n_live + len(self.loose())
 
     @property
     def n_loose(self) -> int:
@@ -348,24 +396,12 @@ class View:
             self._dead_version = (self.delta.version, len(self.tombstones))
         return reader
 
-    def loose_rows(self) -> list[tuple[int, str, FileRow, Keys]]:
-        """The delta's rows that are not hidden, newest first, with their terms."""
-        version, rows = self._sorted
-        if version != self.delta.version:
-            kept = {path: self._keyed(path, row) for path, row in self.delta.rows.items()}
-            self._keys = kept
-            rows = [
-                (keys.us, row.observation.id, row, keys)
-                for row, keys in kept.values()
-                if row.observation.id not in self.hidden
-            ]
-            rows.sort(key=lambda item: item[:2], reverse=True)
-            self._sorted = (self.delta.version, rows)
-        return rows
-
-    def _keyed(self, path: str, row: FileRow) -> tuple[FileRow, Keys]:
-        known = self._keys.get(path)
-        return known if known is not None and known[0] is row else (row, keys_of(row.observation))
+    def loose(self) -> Loose:
+        """The delta's rows that are not hidden."""
+        if self._loose_version != self.delta.version:
+            self._loose.update(self.delta.rows, self.hidden)
+            self._loose_version = self.delta.version
+        return self._loose
 
     # -- one observation --------------------------------------------------------------------------------------------------
 
@@ -391,7 +427,7 @@ class View:
         if self._prints is None and self.manifest.name:
             self._prints = Fingerprints(self.layout.snapshots / self.manifest.name, self.manifest.n_rows)
         below = [print_ for print_ in prints if self._prints is not None and print_ in self._prints]
-        for print_, id_ in self.base().by_fingerprint(below) if below else ():
+        for print_, id_ in self.reader.by_fingerprint(below) if below and self.reader else ():
             ids.setdefault(print_, set()).add(id_)
         return ids
 

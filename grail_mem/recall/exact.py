@@ -95,7 +95,8 @@ def _relationships(observations: Iterable[Observation], f: Filter) -> tuple[Rela
 def _explain(view: View, f: Filter, page: Page) -> Abstention:
     """Why nothing is returned: nothing is stored, or which condition left nothing."""
     if not view.n_rows:
-        return Abstention("nothing_stored", "This store holds no observations yet.")
+        hidden = f"; {len(view.hidden)} are hidden, and `grail restore` brings one back" if view.hidden else " yet"
+        return Abstention("nothing_stored", f"This store holds no observations{hidden}.")
     if page.after is not None:
         return Abstention("no_match", "There is nothing after this cursor.")
     alone = {name: count(view, _only(f, name)) for name in f.conditions()}

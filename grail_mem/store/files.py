@@ -162,7 +162,7 @@ def second_name(staged: str) -> str:
     return staged.removesuffix(".tmp") + ".old"
 
 
-def write_all(descriptor: int, data: bytes) -> None:
+def write_all(descriptor: int, data: bytes | memoryview) -> None:
     """Write every byte, however many calls it takes."""
     view = memoryview(data)
     while view:

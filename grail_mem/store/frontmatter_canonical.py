@@ -28,36 +28,36 @@ from grail_mem.store.frontmatter_text import (
 # One vocabulary for the writer and the fast reader. A plain text starts with an ASCII letter, so it is no indicator,
 # number or date; it has no `#`, and `:` only before a letter, digit or `/`; so YAML 1.1 and 1.2 both read it as itself.
 _WORD = r"A-Za-z0-9 _./()'&+;@%=!\-"
-_BLOCK_PLAIN = rf"[A-Za-z][{_WORD},?]*(?::[A-Za-z0-9/][{_WORD},?]*)*(?<! )"
-_FLOW_PLAIN = rf"[A-Za-z][{_WORD}]*(?<! )"
-_TIMESTAMP = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z"
+BLOCK_PLAIN = rf"[A-Za-z][{_WORD},?]*(?::[A-Za-z0-9/][{_WORD},?]*)*(?<! )"
+FLOW_PLAIN = rf"[A-Za-z][{_WORD}]*(?<! )"
+TIMESTAMP = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z"
 _ULID_CHAR = "0-9A-HJKMNP-TV-Z"
-_ULID = (  # one that no reader takes for a number: not all digits, nor digits E digits, nor 0B or 0X
+ULID = (  # one that no reader takes for a number: not all digits, nor digits E digits, nor 0B or 0X
     rf"(?=[0-7][{_ULID_CHAR}]{{25}}(?![0-9A-Za-z]))(?!0[BX])"
     rf"(?![0-9]{{1,26}}(?:E[0-9]{{0,25}})?(?![0-9A-Z]))[{_ULID_CHAR}]{{26}}"
 )
 _KEY = r"[A-Za-z_][A-Za-z0-9_-]{0,99}"
 INT = rf"-?[1-9][0-9]{{0,{MAX_INT_DIGITS - 1}}}|0"
-_JSON_FLOAT = r"-?(?:0|[1-9][0-9]*)\.[0-9]+(?:e[-+][0-9]+)?"
+JSON_FLOAT = r"-?(?:0|[1-9][0-9]*)\.[0-9]+(?:e[-+][0-9]+)?"
 _ESCAPED = "\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff"  # legal in JSON, but not the same text, or no text at all, in YAML
-_STRING = (
+STRING = (
     rf'"[^"\\\x00-\x1f{_ESCAPED}{SURROGATES}]*'
     rf'(?:\\(?:["\\bfnrt]|u(?!0000|[dD][89a-fA-F])[0-9a-fA-F]{{4}})[^"\\\x00-\x1f{_ESCAPED}{SURROGATES}]*)*"'
 )
 
-_PLAIN_VALUE = re.compile(rf"(?:{_BLOCK_PLAIN}|{_TIMESTAMP}|{_ULID})\Z", re.ASCII)
-_PLAIN_ITEM = re.compile(rf"(?:{_FLOW_PLAIN}|{_ULID})\Z", re.ASCII)
+_PLAIN_VALUE = re.compile(rf"(?:{BLOCK_PLAIN}|{TIMESTAMP}|{ULID})\Z", re.ASCII)
+_PLAIN_ITEM = re.compile(rf"(?:{FLOW_PLAIN}|{ULID})\Z", re.ASCII)
 _PLAIN_KEY = re.compile(rf"{_KEY}\Z")
 _LINES = re.compile(
-    rf"^(?:({_KEY}):(?: (?:({_BLOCK_PLAIN}|{_TIMESTAMP}|{_ULID})|({_STRING})|({_JSON_FLOAT}|{INT})"
-    rf"|(\[{_FLOW_PLAIN}(?:, {_FLOW_PLAIN})*\])|([\[{{].*)))?"
-    rf"|  - (?:(\{{{_KEY}: {_FLOW_PLAIN}(?:, {_KEY}: {_FLOW_PLAIN})*\}})|(\{{.*)))$",
+    rf"^(?:({_KEY}):(?: (?:({BLOCK_PLAIN}|{TIMESTAMP}|{ULID})|({STRING})|({JSON_FLOAT}|{INT})"
+    rf"|(\[{FLOW_PLAIN}(?:, {FLOW_PLAIN})*\])|([\[{{].*)))?"
+    rf"|  - (?:(\{{{_KEY}: {FLOW_PLAIN}(?:, {_KEY}: {FLOW_PLAIN})*\}})|(\{{.*)))$",
     re.ASCII | re.MULTILINE,
 )
 """Groups: key; its plain text, quoted text, number, list of plain texts, other collection; plain item, other item."""
 # A flow collection is JSON but for its plain texts. Every part is possessive, so that both patterns cut it the same way.
-_FLOW_TEXT = rf"(?>(?!(?:true|false|null|True|False|Null|TRUE|FALSE|NULL)[\]}},:]){_FLOW_PLAIN}|{_ULID}(?=[\]}},]))"
-_FLOW_JSON = rf"{_STRING}|(?:{_JSON_FLOAT}|{INT}|true|false|null)(?=[\]}},:])|, |: |[\[\]{{}}]"
+_FLOW_TEXT = rf"(?>(?!(?:true|false|null|True|False|Null|TRUE|FALSE|NULL)[\]}},:]){FLOW_PLAIN}|{ULID}(?=[\]}},]))"
+_FLOW_JSON = rf"{STRING}|(?:{JSON_FLOAT}|{INT}|true|false|null)(?=[\]}},:])|, |: |[\[\]{{}}]"
 _FLOW = re.compile(rf"(?:{_FLOW_JSON}|{_FLOW_TEXT})*+", re.ASCII)
 _FLOW_PARTS = re.compile(rf"((?:{_FLOW_JSON})*+)({_FLOW_TEXT}|\Z)", re.ASCII)
 """Groups: JSON; the plain text behind it, empty at the end."""
@@ -200,11 +200,12 @@ def parse_canonical(text: str) -> tuple[dict[str, object], str] | None:
     end = text.find("\n---\n", start - 1)
     if end < 0 or end > MAX_FRONTMATTER_CHARS or not text.startswith("---\n"):
         return None
-    fields = _read_block(text[start:end]) if end >= start else {}
+    fields = read_block(text[start:end]) if end >= start else {}
     return None if fields is None else (fields, body_content(text[end + len("\n---\n") :]))
 
 
-def _read_block(block: str) -> dict[str, object] | None:  # noqa: C901  one flat loop over lines: calls would double its time
+def read_block(block: str) -> dict[str, object] | None:  # noqa: C901  one flat loop over lines: calls would double its time
+    """The fields in the lines between the fences; None when any of them is not canonical."""
     rows = _LINES.findall(block)
     if len(rows) != block.count("\n") + 1:
         return None

@@ -72,24 +72,33 @@ class Tip(NamedTuple):
 
 
 class Journal:
-    """The journal of one store as one process sees it; holds the file open between calls."""
+    """The journal of one store as one process sees it; holds the file open between calls.
+
+    Attributes:
+        failed: Whether a sync failed: what lies behind may be missing on the disk, so nothing may be appended there.
+    """
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
         self._fd = -1
+        self._id = (0, 0)
         self._header = b""
         self._generation = 0
+        self.failed = False
         self._capacity = _SMALLEST
         self._tip = Tip()
         self._boot = ""
         self._start = self._end = _HEADER
         self._last = b""  # the last record's payload
 
+    def __del__(self) -> None:
+        self.close()
+
     def close(self) -> None:
         """Let go of the file; the next `open` opens it again."""
-        if self._fd >= 0:
-            os.close(self._fd)
-        self._fd = -1
+        descriptor, self._fd = self._fd, -1
+        if descriptor >= 0 and self._id_of(descriptor) == self._id:  # else it is somebody else's number by now
+            os.close(descriptor)
 
     @property
     def is_open(self) -> bool:
@@ -98,34 +107,56 @@ class Journal:
 
     def open(self) -> None:
         """Open or make the file and read what others appended."""
-        if self._fd < 0 or not os.fstat(self._fd).st_nlink:  # somebody may have deleted the folder meanwhile
-            self.close()
-            self._fd = os.open(self._layout.local / NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
+        path = f"{self._layout.local}/{NAME}"
+        if self._fd < 0 or not self._id_of(self._fd) == self._id == self._id_of(path):
+            self.close()  # the folder was deleted, or moved and another put in its place; or the number was closed
             self._header = b""
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
+            self._id = self._id_of(descriptor)
+            self._fd = descriptor
         header = os.pread(self._fd, _HEADER, 0)
         if not self._header or header != self._header:
             self._load(header)
         self._catch_up()
 
+    @staticmethod
+    def _id_of(file: int | str) -> tuple[int, int]:
+        try:
+            status = os.stat(file)
+        except OSError:
+            return (0, 0)
+        return (status.st_dev, status.st_ino)
+
     def _catch_up(self) -> None:
-        while (payload := self._payload_at(self._end)) is not None:
-            self._start, self._end = self._end, self._end + _FRAME.size + len(payload)
-            self._last = payload
+        """Go on to the end. All but the last record are whole: its writer, or the next one, saw to that under the lock."""
+        starts: list[int] = []
+        at = self._end
+        while (frame := self._frame_at(at)) is not None:
+            starts.append(at)
+            at += _FRAME.size + frame[0]
+        for start in reversed(starts):
+            payload = self._payload_at(start)
+            if payload is not None:
+                self._start, self._end, self._last = start, start + _FRAME.size + len(payload), payload
+                return
 
     def _load(self, header: bytes) -> None:
+        self._header = b""  # set again when all the rest is
         said = _read_header(header)
         self._start = self._end = _HEADER
         self._last = b""
-        if said is None or not said.items() >= _binding(self._layout).items():  # new, or of another copy of the store
+        if said is None or not said.items() >= _binding(self._layout, self._fd).items():
+            if said is not None:  # a copy, or files put back: whatever it says may not be on the disk yet
+                os.sync()
             self._generation = int.from_bytes(os.urandom(6), "little")
             self._capacity = 0
             self._tip = Tip()
             self.empty()
             sync_folder(self._layout.local)
             return
-        self._header = header
         self._generation, self._capacity, self._boot = said["generation"], said["capacity"], said["boot"]
         self._tip = Tip(*said["tip"])
+        self._header = header
 
     @property
     def is_left_behind(self) -> bool:
@@ -160,7 +191,9 @@ class Journal:
         return self._end == _HEADER
 
     def has_room(self, record: Record) -> bool:
-        """Whether a record fits without emptying the journal first."""
+        """Whether a record may be appended without emptying the journal first."""
+        if self.failed:
+            return False
         size = sum(map(len, record.lines)) + sum(len(file.data) for file in record.files)
         return self.is_empty or self._end + size <= self._capacity
 
@@ -188,8 +221,16 @@ class Journal:
         self._catch_up()
 
     def sync(self) -> None:
-        """Make every record durable."""
-        os.fdatasync(self._fd)
+        """Make every record durable.
+
+        Raises:
+            OSError: The disk did not confirm it.
+        """
+        try:
+            os.fdatasync(self._fd)
+        except OSError:
+            self.failed = True
+            raise
 
     def empty(self) -> None:
         """Begin anew, durably; everything that was promised must be durable in its place."""
@@ -200,25 +241,33 @@ class Journal:
                 _write_at(self._fd, bytes(capacity - _HEADER), _HEADER)
         if os.fstat(self._fd).st_size > capacity:  # a large record made it longer
             os.ftruncate(self._fd, capacity)
-        said = _binding(self._layout) | {
+        said = _binding(self._layout, self._fd) | {
             "v": VERSION, "generation": self._generation + 1, "capacity": capacity, "boot": boot_id(), "tip": tip,
         }  # fmt: skip
         header = _header_of(said)
         _write_at(self._fd, header, 0)
         os.fsync(self._fd)
-        self._header = b""
+        self.failed = False
         self._load(header)
 
     def _payload_at(self, offset: int) -> bytes | None:
-        """The payload of a whole record of this generation."""
+        """The payload of a record of this generation; None when it is not whole."""
+        frame = self._frame_at(offset)
+        if frame is None:
+            return None
+        length, digest = frame
+        payload = os.pread(self._fd, length, offset + _FRAME.size)
+        return payload if _digest(payload) == digest else None
+
+    def _frame_at(self, offset: int) -> tuple[int, bytes] | None:
+        """Length and digest of a record of this generation, as its frame says."""
         frame = os.pread(self._fd, _FRAME.size, offset)
         if len(frame) < _FRAME.size:
             return None
         generation, length, digest, _ = _FRAME.unpack(frame)
         if generation != self._generation or length > os.fstat(self._fd).st_size:
             return None
-        payload = os.pread(self._fd, length, offset + _FRAME.size)
-        return payload if _digest(payload) == digest else None
+        return length, digest
 
 
 def left_behind(layout: Layout) -> bool:
@@ -229,7 +278,7 @@ def left_behind(layout: Layout) -> bool:
         return False
     try:
         said = _read_header(os.pread(descriptor, _HEADER, 0))
-        if said is None or said["boot"] == boot_id() or not said.items() >= _binding(layout).items():
+        if said is None or said["boot"] == boot_id() or not said.items() >= _binding(layout, descriptor).items():
             return False
         generation: int = said["generation"]
         return os.pread(descriptor, 8, _HEADER) == generation.to_bytes(8, "little")
@@ -246,10 +295,9 @@ def boot_id() -> str:
         return ""
 
 
-def _binding(layout: Layout) -> dict[str, Any]:
-    """What a journal belongs to: a copy of the folder has files that were copied whole, so its journal says nothing."""
-    root = _digest(str(layout.root).encode()).hex()
-    return {"folder": os.stat(layout.local).st_ino, "root": root}
+def _binding(layout: Layout, descriptor: int) -> dict[str, Any]:
+    """What a journal belongs to: its own file in its own folder, wherever that is moved or mounted; a copy has others."""
+    return {"folder": os.stat(layout.local).st_ino, "file": os.fstat(descriptor).st_ino}
 
 
 def _header_of(said: dict[str, Any]) -> bytes:

@@ -24,7 +24,7 @@ def exclusive(path: Path) -> Iterator[None]:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
     finally:
-        os.close(descriptor)
+        _release(descriptor)
 
 
 @contextmanager
@@ -38,6 +38,14 @@ def exclusive_if_free(path: Path) -> Iterator[bool]:
             yield False
         else:
             yield True
+    finally:
+        _release(descriptor)
+
+
+def _release(descriptor: int) -> None:
+    """Let go of a lock also where a process forked meanwhile has the descriptor, too."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
     finally:
         os.close(descriptor)
 

@@ -8,22 +8,23 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from operator import attrgetter
 from pathlib import Path
 from typing import Final, NamedTuple
 from zlib import crc32
 
 from grail_mem.model.problem import Problem
 from grail_mem.store.filename import is_ignored_dir, is_observation_file
-from grail_mem.store.files import UNKNOWN_STATE, FileState, state_of
+from grail_mem.store.files import UNKNOWN_STATE, FileState
 from grail_mem.store.layout import OUTPUT, Layout, inside
 
-_PLAIN_NAME: Final = re.compile(r"[A-Za-z0-9_-]+\.md")
-"""Names that need no closer look: how our own files are called, and most others."""
+_PLAIN_NAMES: Final = re.compile(r"(?:[A-Za-z0-9_-]+\.md(?:/|$))*")
+"""Names that need no closer look, with slashes between them: how our own files are called, and most others."""
+_STATE: Final = attrgetter("st_size", "st_mtime_ns", "st_ctime_ns")
+"""The values of a `FileState` in a stat result, in a tuple that takes less time to make."""
 _MASK: Final = (1 << 63) - 1
 _TICK_NS: Final = 20_000_000  # the kernel stamps files by its own tick, up to 10 ms; twice that is safe
 _COARSE_NS: Final = 2_000_000_000  # file systems that keep whole seconds (or two) only
@@ -34,7 +35,8 @@ class FolderState(NamedTuple):
 
     Attributes:
         mtime_ns: The folder's own time, moved by files coming, going and being renamed; -1 when not settled.
-        digest: Over names and states of its observation files, whatever their order.
+        digest: Over names and states of its observation files, in the order in which the system lists them. Another
+            order for the same files only costs a comparison of each.
         n_files: Observation files directly in it.
     """
 
@@ -136,10 +138,7 @@ def _look(layout: Layout, folder: str, known: Mapping[str, FolderState], files: 
     """Compare one folder with what was known of it; returns its subfolders."""
     began_ns = time.time_ns()
     try:
-        status = os.stat(layout.root / folder, follow_symlinks=False)
-        if not stat.S_ISDIR(status.st_mode):
-            raise NotADirectoryError(20, "it is a link or a file")
-        there, subfolders, odd = _list(layout.root, folder)
+        listed = _list(layout.root, folder)
     except FileNotFoundError:
         return []
     except OSError as error:
@@ -147,73 +146,118 @@ def _look(layout: Layout, folder: str, known: Mapping[str, FolderState], files: 
         if folder in known:
             found.folders[folder] = known[folder]
         return [name for name in known if name and name.rpartition("/")[0] == folder and name != folder]
-    mtime_ns = -1 if _fresh(status.st_mtime_ns, began_ns) else status.st_mtime_ns
-    now = FolderState(mtime_ns, _digest(there), len(there))
+    mtime_ns = -1 if _fresh(listed.mtime_ns, began_ns) else listed.mtime_ns
+    now = FolderState(mtime_ns, listed.digest(), len(listed.names))
     found.folders[folder] = now
-    found.n_files += len(there)
-    found.problems += odd
+    found.n_files += now.n_files
+    found.problems += listed.odd
     before = known.get(folder)
     if before is None or (before.digest, before.n_files) != (now.digest, now.n_files):
-        expected = files(folder)
-        for name, entry in there.items():
-            if expected.get(name) != (state := state_of(entry)):
-                found.changed[inside(folder, name)] = state
-        found.gone += [inside(folder, name) for name in expected if name not in there]
-    return subfolders
+        _compare(folder, listed.states(), files(folder), found)
+    return listed.subfolders
 
 
-def _list(root: Path, folder: str) -> tuple[dict[str, os.stat_result], list[str], list[Problem]]:
-    files: dict[str, os.stat_result] = {}
-    subfolders: list[str] = []
-    odd: list[Problem] = []
-    with _opened(f"{root}/{folder}") as descriptor, os.scandir(descriptor) as entries:
-        for entry in entries:
-            name = entry.name
-            if _PLAIN_NAME.fullmatch(name) and entry.is_file(follow_symlinks=False):
-                files[name] = entry.stat(follow_symlinks=False)
-                continue
-            if is_ignored_dir(name):
-                continue
-            if not name.isascii() and not _is_unicode(name):
-                odd.append(_odd("bad_name", "the name is not valid UTF-8", inside(folder, ascii(name)), "rename it"))
-            elif entry.is_symlink():
-                if is_observation_file(name) or entry.is_dir():
-                    odd.append(_odd("link", "links are not followed", inside(folder, name), "put the file itself here"))
-            elif entry.is_dir(follow_symlinks=False):
-                if folder or name != OUTPUT:
-                    subfolders.append(inside(folder, name))
-            elif is_observation_file(name):
-                files[name] = entry.stat(follow_symlinks=False)
-    return files, subfolders, odd
+def _compare(folder: str, there: Mapping[str, FileState], expected: Mapping[str, FileState], found: Found) -> None:
+    for name, state in there.items():
+        if expected.get(name) != state:
+            found.changed[inside(folder, name)] = state
+    found.gone += [inside(folder, name) for name in expected if name not in there]
 
 
-@contextmanager
-def _opened(folder: str) -> Iterator[int]:
-    """A folder's descriptor: asking for files by it saves the system from walking the whole path for each."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+@dataclass(slots=True)
+class _Listed:
+    """What lies directly in a folder.
+
+    Attributes:
+        mtime_ns: The folder's own time, before it was listed.
+        names: Its observation files.
+        numbers: The values of their states, file after file.
+        subfolders: Paths of its folders, relative to the root.
+        odd: What is not looked into, and why.
+    """
+
+    mtime_ns: int
+    names: list[str] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)
+    subfolders: list[str] = field(default_factory=list)
+    odd: list[Problem] = field(default_factory=list)
+
+    def digest(self) -> int:
+        """The same in every process: the hash of numbers is."""
+        return hash((crc32("/".join(self.names).encode()), *self.numbers)) & _MASK
+
+    def states(self) -> dict[str, FileState]:
+        """The files' states by name."""
+        numbers = iter(self.numbers)
+        return dict(zip(self.names, map(FileState, numbers, numbers, numbers), strict=True))
+
+
+def _list(root: Path, folder: str) -> _Listed:
+    """What lies in a folder; asking by its descriptor saves the system from walking the whole path for each file."""
+    descriptor = _opened(f"{root}/{folder}")
     try:
-        yield descriptor
+        listed = _Listed(os.fstat(descriptor).st_mtime_ns)
+        names, numbers = listed.names, listed.numbers
+        with os.scandir(descriptor) as entries:
+            for entry in entries:
+                if entry.is_file(follow_symlinks=False) or _is_read(entry, folder, listed):
+                    try:
+                        numbers += _STATE(entry.stat(follow_symlinks=False))
+                    except FileNotFoundError:  # it went meanwhile
+                        continue
+                    names.append(entry.name)
     finally:
         os.close(descriptor)
+    if not _PLAIN_NAMES.fullmatch("/".join(names)):
+        _leave_out(listed, folder)
+    return listed
+
+
+def _opened(place: str) -> int:
+    try:
+        return os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except NotADirectoryError as error:
+        raise NotADirectoryError(error.errno, "it is a link or a file") from error
+
+
+def _is_read(entry: os.DirEntry[str], folder: str, listed: _Listed) -> bool:
+    """Whether what is no regular file is read like one; folders to look into and what is odd are noted."""
+    name = entry.name
+    if is_ignored_dir(name) or _is_bad_name(name, folder, listed):
+        return False
+    if entry.is_symlink():
+        if is_observation_file(name) or entry.is_dir():
+            where = inside(folder, name)
+            listed.odd.append(_odd("link", "links are not followed", where, "put the file itself here"))
+        return False
+    if entry.is_dir(follow_symlinks=False):
+        if folder or name != OUTPUT:
+            listed.subfolders.append(inside(folder, name))
+        return False
+    return is_observation_file(name)
+
+
+def _leave_out(listed: _Listed, folder: str) -> None:
+    """Leave out files that are not observations."""
+    states = listed.states()
+    listed.names, listed.numbers = [], []
+    for name, state in states.items():
+        if not is_ignored_dir(name) and not _is_bad_name(name, folder, listed) and is_observation_file(name):
+            listed.names.append(name)
+            listed.numbers += state
+
+
+def _is_bad_name(name: str, folder: str, listed: _Listed) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        listed.odd.append(_odd("bad_name", "the name is not valid UTF-8", inside(folder, ascii(name)), "rename it"))
+        return True
+    return False
 
 
 def _odd(code: str, message: str, where: str, remedy: str) -> Problem:
     return Problem(code, message, where, remedy=remedy, severity="warning")
-
-
-def _is_unicode(name: str) -> bool:
-    try:
-        name.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _digest(files: Mapping[str, os.stat_result]) -> int:
-    total = 0
-    for name, status in files.items():
-        total += hash((crc32(name.encode()), status.st_size, status.st_mtime_ns, status.st_ctime_ns))
-    return total & _MASK
 
 
 def _note_missing(known: Mapping[str, FolderState], found: Found, there: set[str], files: KnownFiles) -> None:

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from grail_mem.model.observation import Entity, Evidence, Observation, Relationship, fingerprint
 from grail_mem.model.times import from_us, to_us
+from grail_mem.store.arrays import list_array, number_array, repeated_array, text_array
 from grail_mem.store.files import UNKNOWN_STATE, FileState
 from grail_mem.store.observation_file import FileRow
 
 if TYPE_CHECKING:  # pyarrow costs a tenth of a second; recalling never needs it
     import pyarrow as pa
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Version of the snapshot's tables; a snapshot of another version is not read but made anew."""
 
 COLUMNS: Final = (
@@ -61,19 +62,33 @@ def arrow_schema() -> pa.Schema:
     """The schema of `observations.parquet`."""
     import pyarrow as pa
 
-    entity = pa.struct(
-        [(name, pa.string()) for name in ("name", "type", "description", "key")] + [("aliases", pa.list_(pa.string()))]
-    )
-    relationship = pa.struct(
-        [(name, pa.string()) for name in ("source", "target", "relationship_type", "description")]
-        + [("weight", pa.float64()), ("confidence", pa.float64())]
-    )
-    types = {
+    types = _arrow_types()
+    return pa.schema([pa.field(name, types[kind]) for name, kind, _ in COLUMNS])
+
+
+def _arrow_types() -> dict[str, pa.DataType]:
+    """The types that `COLUMNS` names."""
+    import pyarrow as pa
+
+    return {
         "string": pa.string(), "double": pa.float64(), "int64": pa.int64(), "uint64": pa.uint64(), "bool": pa.bool_(),
         "time": pa.timestamp("us", tz="UTC"), "strings": pa.list_(pa.string()),
-        "entities": pa.list_(entity), "relationships": pa.list_(relationship),
+        "entities": pa.list_(_entity_type()), "relationships": pa.list_(_relationship_type()),
     }  # fmt: skip
-    return pa.schema([pa.field(name, types[kind]) for name, kind, _ in COLUMNS])
+
+
+def _entity_type() -> pa.StructType:
+    import pyarrow as pa
+
+    texts = [(name, pa.string()) for name in ("name", "type", "description", "key")]
+    return pa.struct([*texts, ("aliases", pa.list_(pa.string()))])
+
+
+def _relationship_type() -> pa.StructType:
+    import pyarrow as pa
+
+    texts = [(name, pa.string()) for name in ("source", "target", "relationship_type", "description")]
+    return pa.struct([*texts, ("weight", pa.float64()), ("confidence", pa.float64())])
 
 
 def row_values(row: FileRow) -> tuple[Any, ...]:
@@ -82,17 +97,9 @@ def row_values(row: FileRow) -> tuple[Any, ...]:
     return (
         o.id, o.title, o.content, o.category, o.kind, o.status, o.confidence, o.source, o.source_kind, o.attribute,
         o.scope, to_us(o.observed_at), to_us(o.recorded_at), _us(o.valid_from), _us(o.valid_until), _us(o.expires_at),
-        o.tags,
-        [
-            {"name": e.name, "type": e.type, "description": e.description, "key": e.key, "aliases": list(e.aliases)}
-            for e in o.entities
-        ],
-        [{name: getattr(r, name) for name in _RELATIONSHIP} for r in o.relationships],
+        o.tags, o.entities, o.relationships,
         _more(o), o.path, o.sha256, *row.state, fingerprint(o), row.has_id,
     )  # fmt: skip
-
-
-_RELATIONSHIP: Final = ("source", "target", "relationship_type", "description", "weight", "confidence")
 
 
 def _us(time: datetime | None) -> int | None:
@@ -116,13 +123,50 @@ def _more(o: Observation) -> str | None:
 
 def observations_table(rows: Iterable[FileRow]) -> pa.Table:
     """Rows as a table in the schema of `observations.parquet`, in the order given."""
+    return table_of(map(row_values, rows))
+
+
+def table_of(rows: Iterable[tuple[Any, ...]]) -> pa.Table:
+    """Rows in the order of `COLUMNS`, as `row_values` gives them, as a table."""
     import pyarrow as pa
 
-    schema = arrow_schema()
-    columns = list(zip(*map(row_values, rows), strict=True)) or [()] * len(schema)
-    return pa.table(
-        [pa.array(column, type=field.type) for column, field in zip(columns, schema, strict=True)], schema=schema
+    columns = list(zip(*rows, strict=True)) or [()] * len(COLUMNS)
+    arrays = [_array(kind, values) for (_, kind, _), values in zip(COLUMNS, columns, strict=True)]
+    return pa.table(arrays, schema=arrow_schema())
+
+
+def _array(name: str, values: Sequence[Any]) -> pa.Array:
+    """One column of a table."""
+    match name:
+        case "string":
+            return text_array(values)
+        case "strings":
+            return list_array(values, text_array)
+        case "entities":
+            return list_array(values, lambda items: repeated_array(items, _entity_array))
+        case "relationships":
+            return list_array(values, lambda items: repeated_array(items, _relationship_array))
+    return number_array(values, _arrow_types()[name])
+
+
+def _entity_array(entities: list[Entity]) -> pa.Array:
+    import pyarrow as pa
+
+    columns = [text_array([getattr(e, field.name) for e in entities]) for field in list(_entity_type())[:-1]]
+    return pa.StructArray.from_arrays(
+        [*columns, list_array([e.aliases for e in entities], text_array)], fields=list(_entity_type())
     )
+
+
+def _relationship_array(relationships: list[Relationship]) -> pa.Array:
+    import pyarrow as pa
+
+    columns = [[getattr(r, field.name) for r in relationships] for field in _relationship_type()]
+    arrays = [
+        text_array(values) if field.type == pa.string() else number_array(values, field.type)
+        for field, values in zip(_relationship_type(), columns, strict=True)
+    ]
+    return pa.StructArray.from_arrays(arrays, fields=list(_relationship_type()))
 
 
 def public_table(observations: Iterable[Observation]) -> pa.Table:
@@ -136,17 +180,19 @@ PAYLOAD: Final = (
     "expires_at", "more", "sha256", "size_bytes", "mtime_ns", "ctime_ns",
 )  # fmt: skip
 """The columns from which an observation is made again, in the order of its payload."""
+PARTS: Final = {"entities": Entity.__slots__, "relationships": Relationship.__slots__}
+"""The fields of the parts of an observation, in the order of their values in a payload."""
 
 
 def observation_of(payload: Sequence[Any]) -> Observation:
-    """The observation in a payload: the values of `PAYLOAD`, times as microseconds, structs as mappings."""
+    """The observation in a payload: the values of `PAYLOAD`, times as microseconds, parts as the values of `PARTS`."""
     (id_, title, content, category, observed, recorded, path, tags, entities, relationships, confidence, kind, status,
      source, source_kind, attribute, scope, begin, end, expires, more, sha256, *_) = payload  # fmt: skip
     rest = json.loads(more) if more else {}
     return Observation(
         id_, title, content, category, from_us(observed), from_us(recorded), path, tuple(tags),
-        tuple([Entity(e["name"], e["type"], e["description"], tuple(e["aliases"])) for e in entities]),
-        tuple([Relationship(**r) for r in relationships]),
+        tuple([Entity(name, type_, description, tuple(aliases)) for name, type_, description, aliases in entities]),
+        tuple([Relationship(*values) for values in relationships]),
         confidence, kind, status, source, source_kind, attribute, scope, _time(begin), _time(end), _time(expires),
         _time(rest.get("review_at")), rest.get("supersedes"),
         tuple(Evidence(q, s, tuple(span) if span else None, d) for q, s, span, d in rest.get("evidence", ())),

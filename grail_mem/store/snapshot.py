@@ -13,9 +13,11 @@ import shutil
 import time
 from bisect import bisect_left
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from hashlib import file_digest
+from io import BufferedReader
 from itertools import pairwise
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
@@ -23,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from grail_mem.errors import IndexUnusableError
 from grail_mem.model.problem import Problem
+from grail_mem.store.arrays import numpy_of
 from grail_mem.store.files import FOLDER_MODE, replace_file, sync_folder
 from grail_mem.store.layout import Layout
 from grail_mem.store.ledger import Head
@@ -55,7 +58,7 @@ class Manifest:
         tombstones: By id, the latest hide or restore: its order in history and whether it hides.
         folders: Every folder as it was when its files were read.
         problems: What could not be used when it was made, by path.
-        files: Size in bytes and SHA-256 of every other file in its folder, by name.
+        files: Size in bytes and BLAKE2b digest of every other file in its folder, by name.
     """
 
     name: str
@@ -151,20 +154,38 @@ def write_rows(folder: Path, table: pa.Table) -> None:
         pq.write_table(table, file, compression="zstd", row_group_size=ROW_GROUP)
         file.flush()
         os.fsync(file.fileno())
-    prints = np.sort(table["fingerprint"].to_numpy()).astype("<u8")
+    prints = np.sort(numpy_of(table["fingerprint"])).astype("<u8")
     replace_file(folder / FINGERPRINTS, prints.tobytes())
 
 
 def publish(layout: Layout, folder: Path, manifest: Manifest) -> None:
     """Let a written snapshot count: its files are durable, then its manifest, then its name."""
-    files = {}
-    for name in sorted(os.listdir(folder)):
-        with (folder / name).open("rb") as file:
-            os.fsync(file.fileno())
-            files[name] = (os.fstat(file.fileno()).st_size, file_digest(file, "sha256").hexdigest())
+    names = sorted(os.listdir(folder))
+    with ThreadPoolExecutor() as pool:
+        files = dict(zip(names, pool.map(_sealed, [folder / name for name in names]), strict=True))
     replace_file(folder / MANIFEST, replace(manifest, files=files).to_json())
     os.rename(folder, layout.snapshots / manifest.name)
     sync_folder(layout.snapshots)
+
+
+def _sealed(path: Path) -> tuple[int, str]:
+    """Make a file durable; returns its size and digest."""
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+        return os.fstat(file.fileno()).st_size, _digest(file)
+
+
+def _digest(file: BufferedReader) -> str:
+    return file_digest(file, "blake2b").hexdigest()
+
+
+def is_as_written(folder: Path, manifest: Manifest, name: str) -> bool:
+    """Whether a file of a snapshot has the bytes it was written with."""
+    try:
+        with (folder / name).open("rb") as file:
+            return name in manifest.files and _digest(file) == manifest.files[name][1]
+    except OSError:
+        return False
 
 
 def draft_folder(layout: Layout) -> Path:

@@ -50,11 +50,24 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class _Ready:
-    """A checked observation with its bytes and its place; only the tail of the name may still change."""
+    """A checked observation with all that can be made of it before the lock is taken.
+
+    Attributes:
+        observation: What is stored.
+        data: The bytes of its file.
+        digest: Their SHA-256.
+        fingerprint: Of what it says.
+        path: Where it goes, unless that is taken.
+        words: What the file's name is made of.
+        warnings: What was adjusted.
+    """
 
     observation: Observation
     data: bytes
-    slug: str
+    digest: str
+    fingerprint: int
+    path: str
+    words: str
     warnings: tuple[str, ...]
 
 
@@ -75,7 +88,7 @@ def add(view: View, drafts: Sequence[Draft], *, actor: str) -> list[Written]:
         return []
     with staging(view.layout) as staging_fd, translated("store the observation"):
         spelled = {category: _make_folder(view.layout, category) for category in {o.category for o, _, _ in checked}}
-        ready = [_prepare(*item, spelled[item[0].category]) for item in checked]
+        ready = [_prepare(view.layout, *item, spelled[item[0].category]) for item in checked]
         staged = stage(staging_fd, [item.data for item in ready])
         try:
             with writing(view):
@@ -105,10 +118,10 @@ def _decide(
     unused: list[str] = []
     here: dict[int, Written] = {}
     taken: set[str] = set()
-    prints = [fingerprint(item.observation) for item in ready]
-    said = who_says(view, {print_: item.observation for print_, item in zip(prints, ready, strict=True)})
-    for item, print_, name in zip(ready, prints, staged, strict=True):
-        made = item.observation
+    said = who_says(view, {item.fingerprint: item.observation for item in ready})
+    at = format_time(datetime.now(UTC))
+    for item, name in zip(ready, staged, strict=True):
+        made, print_ = item.observation, item.fingerprint
         same = here.get(print_) or said.same.get(print_)
         if same is not None:
             results.append(Written(same.id, same.path, created=False, warnings=(*item.warnings, ALREADY_THERE)))
@@ -117,8 +130,7 @@ def _decide(
         path = _free_path(view.layout, item, taken)
         taken.add(path)
         entry = Entry(
-            "add", made.id, path, digest=sha256(item.data).hexdigest(), fingerprint=f"{print_:016x}",
-            at=format_time(datetime.now(UTC)), actor=actor,
+            "add", made.id, path, digest=item.digest, fingerprint=f"{print_:016x}", at=at, actor=actor,
         )  # fmt: skip
         placings.append(Placing(name, path, item.data, entry))
         hidden = (HIDDEN_BEFORE,) if print_ in said.hidden else ()
@@ -135,10 +147,11 @@ def _free_path(layout: Layout, item: _Ready, taken: Collection[str]) -> str:
     """A path that no file has; the tail of the id in it grows until that is so."""
     made = item.observation
     folder = layout.folder_of(made.category)
-    for tail in range(6, 27):
-        path = inside(folder, file_name(made.observed_at, item.slug or made.title, made.id, tail))
+    path = item.path
+    for tail in range(7, 28):
         if path not in taken and not os.path.lexists(f"{layout.root}/{path}"):
             return path
+        path = inside(folder, file_name(made.observed_at, item.words, made.id, tail))
     raise ConflictError(f"Every file name for '{made.title}' is taken in {folder}.", hint="Repeat the call.")
 
 
@@ -166,8 +179,10 @@ def _slug(draft: Draft) -> str:
     return clean_text(draft.slug)[0]
 
 
-def _prepare(made: Observation, slug: str, warnings: tuple[str, ...], spelled: str) -> _Ready:
+def _prepare(layout: Layout, made: Observation, slug: str, warnings: tuple[str, ...], spelled: str) -> _Ready:
     if spelled != made.category:
         warnings += (f"category '{made.category}' is spelled '{spelled}' in this store; that one was used.",)
         made = replace(made, category=spelled)
-    return _Ready(made, render_observation(made), slug, warnings)
+    data, words = render_observation(made), slug or made.title
+    path = inside(layout.folder_of(spelled), file_name(made.observed_at, words, made.id))
+    return _Ready(made, data, sha256(data).hexdigest(), fingerprint(made), path, words, warnings)

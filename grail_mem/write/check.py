@@ -9,7 +9,6 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from hashlib import file_digest
 from typing import Any
 
 from grail_mem.errors import IndexUnusableError
@@ -19,7 +18,7 @@ from grail_mem.query.view import View
 from grail_mem.store.filename import is_observation_file
 from grail_mem.store.layout import LEDGER, OUTPUT, Layout
 from grail_mem.store.ledger import verify
-from grail_mem.store.snapshot import MANIFEST, names, read_manifest
+from grail_mem.store.snapshot import MANIFEST, is_as_written, names, read_manifest
 from grail_mem.write.staged import leftovers
 
 
@@ -113,13 +112,8 @@ def _snapshots(layout: Layout) -> Iterator[Problem]:
         if manifest is None:
             yield _damaged(f"{place}/{MANIFEST}")
             continue
-        for file, (_, digest) in manifest.files.items():
-            try:
-                with (layout.snapshots / name / file).open("rb") as opened:
-                    found = file_digest(opened, "sha256").hexdigest()
-            except OSError:
-                found = ""
-            if found != digest:
+        for file in manifest.files:
+            if not is_as_written(layout.snapshots / name, manifest, file):
                 yield _damaged(f"{place}/{file}")
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -106,15 +106,15 @@ def place(view: View, placings: Sequence[Placing], staging_fd: int) -> None:
         return
     files = [File(placing.staged, placing.before, placing.data) for placing in placings]
     kept: dict[Placing, str] = {}
-    try:
-        with _committed(view, [placing.entry for placing in placings], files):
-            for placing in placings:
-                kept[placing] = _keep(view.layout, placing, staging_fd)
-                _put_in_place(view.layout, placing, staging_fd)
-    except Exception:  # not an interrupt: what is committed by then is finished by the next writer
+
+    def undo() -> None:
         for placing, former in reversed(kept.items()):
             _take_back(view.layout, placing, former, staging_fd)
-        raise
+
+    with _committed(view, [placing.entry for placing in placings], files, undo=undo):
+        for placing in placings:
+            kept[placing] = _keep(view.layout, placing, staging_fd)
+            _put_in_place(view.layout, placing, staging_fd)
     discard(staging_fd, list(kept.values()))
 
 
@@ -131,23 +131,27 @@ def tell(view: View, entries: Sequence[Entry]) -> None:
 
 
 @contextmanager
-def _committed(view: View, entries: Sequence[Entry], files: Sequence[File] = ()) -> Iterator[None]:
+def _committed(
+    view: View, entries: Sequence[Entry], files: Sequence[File] = (), *, undo: Callable[[], None] = lambda: None
+) -> Iterator[None]:
     """Record a change in the journal, let the block put its files in place, and tell the ledger; all or none."""
     promised = not files or view.settings.durability == "full"
     clone = view.clone_name()
-    with view.ledger.appending(clone) as chain:
+    with view.appending(clone) as chain:
         drafted = chain.draft(entries)
         record = Record(clone, drafted.lines, files, promised)
         if not view.journal.has_room(record):
             checkpoint(view)
         view.journal.append(record)
         try:
+            if promised and any(file.before for file in files):
+                view.journal.sync()  # before the only durable bytes of these files lose their name
             yield
             chain.write(drafted)
-        except Exception:
+        except Exception:  # not an interrupt: what is committed by then is finished by the next writer
+            undo()
             view.journal.take_back()
             raise
-    view.hear(chain.written)
     with suppress(OSError):  # then the next writer looks whether it is
         view.journal.note_in_place()
 

@@ -256,7 +256,8 @@ def _change(root: Path, stores: Stores, n: int, dead: slice) -> None:
     ledger.read()
     clone = next(iter(ledger.heads))
     at = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
-    os.close(ledger.append([Entry("hide", id_, at=at, actor="owner") for id_ in ids], clone))
+    with ledger.appending(clone) as chain:
+        chain.write(chain.draft([Entry("hide", id_, at=at, actor="owner") for id_ in ids]))
     asked = questions(n)
     with Memory(root) as memory:  # files of rows that move up into the answers
         for question in asked.values():

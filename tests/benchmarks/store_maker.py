@@ -89,12 +89,14 @@ def stand_in(id_: str) -> bytes:
 
 def observations(table: pa.Table, start: int = 0, stop: int | None = None) -> Iterable[Observation]:
     """The observations of a table, in its order."""
-    from grail_mem.store.schema import PAYLOAD, observation_of
+    from grail_mem.store.schema import PARTS, PAYLOAD, observation_of
 
     part = table.slice(start, None if stop is None else stop - start)
     times = ("observed_at", "recorded_at", "valid_from", "valid_until", "expires_at")
-    columns = [part[name].cast(pa.int64()).to_pylist() if name in times else part[name].to_pylist() for name in PAYLOAD]
-    return map(observation_of, zip(*columns, strict=True))
+    columns = {name: (part[name].cast(pa.int64()) if name in times else part[name]).to_pylist() for name in PAYLOAD}
+    for name, fields in PARTS.items():
+        columns[name] = [[[part[field] for field in fields] for part in parts] for parts in columns[name]]
+    return map(observation_of, zip(*columns.values(), strict=True))
 
 
 def write_files(root: Path, table: pa.Table, *, batch: int = 10_000) -> None:

@@ -14,6 +14,7 @@ COMMAND_OF = {
     "restore": "restore",
     "recall": "recall",
     "get": "get",
+    "ids_ending": "get",
     "list_observations": "list",
     "list_categories": "list",
     "list_communities": "list",

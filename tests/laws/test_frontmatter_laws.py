@@ -42,7 +42,7 @@ def test_yaml_reads_canonical_files_as_the_fast_reader_does(fields: dict[str, ob
 @given(own.blocks | own.fields.map(lambda fields: render(fields, "").decode()[4:-7]))
 def test_the_fast_reader_agrees_with_yaml_whenever_it_accepts(block: str) -> None:
     """A block is read by `re` and `json` only when YAML would give the very same fields."""
-    fast = canonical._read_block(block)
+    fast = canonical.read_block(block)
     if fast is not None:
         tree = read_tree(block + "\n")
         assert repr(fast) == repr(read_fields(tree)[0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +16,9 @@ from hypothesis import strategies as st
 from laws_strategies import drafts, examples, filters, hand_file
 
 from grail_mem import Memory
+from grail_mem.query.compaction import _rows
+from grail_mem.query.view import View
+from grail_mem.settings import read_settings
 from grail_mem.store.layout import Layout
 from grail_mem.store.ledger import chains
 
@@ -227,3 +231,45 @@ def test_text_is_not_found_across_the_border_of_title_and_content(tmp_path: Path
             assert memory.recall(text="foo\nbar").observations == ()
             assert [o.id for o in memory.recall(text="bar\nbaz").observations] == [id_]
             memory.compact()
+
+
+@examples(12)
+@given(st.lists(drafts(), min_size=1, max_size=6), st.lists(drafts(), max_size=3), st.data())
+def test_files_read_in_bulk_make_the_rows_of_files_looked_at_one_by_one(
+    made: list[dict[str, Any]], by_hand: list[dict[str, Any]], data: st.DataObject
+) -> None:
+    """Copies that repeat an id, renamed and deleted files included: rows, problems and what the ledger has not heard."""
+    with new_root() as root:
+        with Memory(root) as memory:
+            fill(memory, made, by_hand, data)
+        files = sorted((root / "memories").rglob("*.md"))
+        for file in data.draw(st.lists(st.sampled_from(files), max_size=3, unique=True), label="meddled with"):
+            copy = file.with_name(f"{data.draw(st.sampled_from('0z'), label='name')}{file.name}")
+            match data.draw(st.sampled_from(["copy", "rename", "delete", "edit", "without id"]), label="how"):
+                case "copy":
+                    copy.write_bytes(file.read_bytes())
+                case "rename":
+                    file.rename(copy)
+                case "delete":
+                    file.unlink()
+                case "edit":
+                    file.write_bytes(file.read_bytes() + b"more\n")
+                case "without id":
+                    file.write_bytes(
+                        b"".join(line for line in file.read_bytes().splitlines(True) if line[:3] != b"id:")
+                    )
+        if data.draw(st.booleans(), label="heard of"):
+            with Memory(root) as memory:
+                memory.sync(stamp=False)
+        time.sleep(0.03)  # until the clock of the file system has moved on: younger files are looked at one by one
+        layout, found = Layout(root), []
+        for in_bulk in (True, False):
+            view = View(layout, read_settings(layout.settings), from_files=True)
+            if not in_bulk:
+                view.absorb()
+            view.scan(whole=True)
+            assert (view.files is not None) == in_bulk
+            unsynced = [(c.kind, c.id, c.path, c.was) for c in view.unsynced()]
+            found.append((_rows(view)[0].to_pylist(), view.problems(), unsynced, view.n_rows, view.folders))
+            view.close()
+        assert found[0] == found[1]

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import time
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from grail_mem import IndexUnusableError, Memory
+from grail_mem.query.compaction import _rows
+from grail_mem.query.index_file import build_index
+from grail_mem.query.view import View
+from grail_mem.settings import read_settings
+from grail_mem.store.layout import Layout
+from grail_mem.store.ledger import Entry, Ledger, chains
 
 
 @pytest.fixture
@@ -74,7 +83,7 @@ def test_flipped_bytes_are_found_by_check(root: Path) -> None:
         assert [p.code for p in memory.check().problems] == ["damaged_snapshot"]
 
 
-@pytest.mark.parametrize("text", ["", "{", '{"version": 1}', '{"version": 99}', "[]"])
+@pytest.mark.parametrize("text", ["", "{", '{"version": 2}', '{"version": 99}', "[]"])
 def test_a_snapshot_without_a_whole_manifest_does_not_count(root: Path, text: str) -> None:
     """The answers come from the files then."""
     before = answer(root)
@@ -119,3 +128,71 @@ def test_those_who_only_read_are_told_that_nobody_compacts(root: Path) -> None:
     shutil.rmtree(root / "output")
     with Memory(root) as memory:
         assert "grail compact" in memory.recall().warnings[0]
+
+
+@pytest.mark.parametrize("gone", [[], [0], [0, 1, 5], [1, 39], list(range(40))])
+def test_payloads_of_a_snapshot_without_some_rows_are_copied_right(root: Path, gone: list[int]) -> None:
+    """The newest, others, the oldest, all."""
+    with Memory(root) as memory:
+        memory.compact()
+        memory.restore(next(iter(memory._view.hidden)))
+        found = memory.recall(limit=100).observations
+        for place in gone:
+            (root / found[place].path).unlink()
+        memory.compact()
+        copied = (snapshot(root) / "payloads.json").read_bytes()
+        table = pq.read_table(snapshot(root) / "observations.parquet")
+        assert [o.id for o in memory.recall(limit=100).observations] == table["id"].to_pylist()
+    build_index(table, root / "made.duckdb", root / "made.json")
+    assert (root / "made.json").read_bytes() == copied
+
+
+def test_payloads_that_are_copied_are_those_that_would_be_made(root: Path) -> None:
+    """After rows were added, changed, moved, hidden and deleted, and files touched."""
+    with Memory(root) as memory:
+        found = memory.recall(limit=20).observations
+        memory.update(found[3].id, title="changed")
+        memory.move(found[4].id, "elsewhere")
+        (root / found[5].path).unlink()
+        os.utime(root / found[6].path)
+        memory.add_observations([{"content": f"more {i}", "category": "c"} for i in range(3)])
+        memory.compact()
+        copied = (snapshot(root) / "payloads.json").read_bytes()
+        table = pq.read_table(snapshot(root) / "observations.parquet")
+    build_index(table, root / "made.duckdb", root / "made.json")
+    assert (root / "made.json").read_bytes() == copied
+
+
+def test_damaged_payloads_are_not_copied(root: Path) -> None:
+    """A compaction makes them anew from the rows."""
+    path = snapshot(root) / "payloads.json"
+    path.write_bytes(path.read_bytes().replace(b"note", b"nose"))
+    with Memory(root) as memory:
+        memory.compact()
+        assert len(memory.recall(text="note", limit=100).observations) == len(
+            [o for o in memory.recall(limit=100).observations if "note" in o.content]
+        )
+    assert b"nose" not in (snapshot(root) / "payloads.json").read_bytes()
+
+
+def test_a_file_that_changes_between_being_read_and_its_ledger_line_being_heard_is_read_again(root: Path) -> None:
+    """A rebuild reads files by other processes while it reads the ledger."""
+    layout = Layout(root)
+    (chain,) = chains(layout)
+    with chain.open("ab") as file:
+        file.write(b"\n" * 3_000_000)  # as long as one for which other processes help
+    view = View(layout, read_settings(layout.settings), from_files=True)
+
+    class LateLedger(Ledger):
+        def read(self) -> tuple[list[Entry], bool]:
+            if not self.heads:
+                time.sleep(1)  # the other process reads what there is
+                with Memory(root) as memory:
+                    memory.update(memory.recall(limit=1).observations[0].id, title="changed meanwhile")
+            return super().read()
+
+    view.ledger = LateLedger(layout)
+    view.scan(whole=True)
+    titles = [row["title"] for row in _rows(view)[0].to_pylist()]
+    assert titles.count("changed meanwhile") == 1
+    assert not view.unsynced()

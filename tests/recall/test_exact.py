@@ -145,6 +145,33 @@ def test_an_empty_store_says_so(tmp_path: Path) -> None:
     assert not (tmp_path / "new").exists()
 
 
+def test_a_store_of_hidden_observations_says_so(tmp_path: Path) -> None:
+    with Memory(tmp_path) as memory:
+        hidden = memory.add_observation(content="not for now")
+        memory.hide(hidden.id)
+        abstention = memory.recall().abstention
+        assert abstention is not None
+        assert (abstention.reason, "1 are hidden" in abstention.detail) == ("nothing_stored", True)
+
+
+def test_ids_are_found_by_their_end(tmp_path: Path) -> None:
+    """In the snapshot and beside it, hidden or not; a row that was replaced is there once, one that is gone is not."""
+    with Memory(tmp_path) as memory:
+        old = [memory.add_observation(content=f"old {i}").id for i in range(3)]
+        memory.compact()
+        new = memory.add_observation(content="new").id
+        memory.update(old[0], append="more")
+        memory.hide(old[1])
+        gone = memory.root / memory.get(old[2]).path
+        gone.unlink()
+        memory.sync()
+        for id_ in (old[0], old[1], new):
+            assert memory.ids_ending(id_[-8:].lower()) == [id_]
+        assert memory.ids_ending(old[2][-8:]) == []
+        with pytest.raises(InputError, match="empty"):
+            memory.ids_ending(" ")
+
+
 def test_the_answer_is_a_frame_a_table_and_a_text(memory: Memory) -> None:
     """One shape for programs, people and models."""
     found = memory.recall(category="work/clients/acme", order="oldest")
