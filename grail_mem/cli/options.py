@@ -136,6 +136,8 @@ ReviewAt = Annotated[str | None, typer.Option("--review-at", metavar="TIME", hel
 Supersedes = Annotated[str | None, typer.Option("--supersedes", metavar="ID", help="What it replaces.")]
 RelatedTo = Annotated[list[str] | None, typer.Option("--related-to", metavar="ID", help="Another one; repeatable.")]
 Scope = Annotated[str | None, typer.Option("--scope", metavar="SCOPE", help="Whose memory it is.")]
+Session = Annotated[str | None, typer.Option("--session", metavar="NAME", help="The conversation it belongs to.")]
+Turn = Annotated[str | None, typer.Option("--turn", metavar="N", help="Its place in the session, from 0.")]
 SourceKind = Annotated[
     str | None,
     typer.Option(
@@ -176,6 +178,9 @@ AnyStatus = Annotated[
 AnySourceKind = Annotated[
     list[str] | None,
     typer.Option("--source-kind", metavar="KIND", autocompletion=_source_kinds, help="From there. Repeat: any."),
+]
+AnySession = Annotated[
+    list[str] | None, typer.Option("--session", metavar="NAME", help="Part of this session. Repeat: any of them.")
 ]
 Containing = Annotated[str | None, typer.Option("--text", metavar="TEXT", help="Title or content contain it.")]
 AsOf = Annotated[str | None, typer.Option("--as-of", metavar="TIME", help="Valid then: begun, not ended.")]

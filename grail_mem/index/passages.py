@@ -17,7 +17,9 @@ VERSION: Final = 1
 TARGET_CHARS: Final = 900
 _SMALLEST: Final = 200
 # Where a piece may end, best first: a blank line, a line, a sentence, a word.
-_ENDS: Final = tuple(map(re.compile, (r"\n[ \t]*\n\s*", r"\n", r"(?<=[.!?。！？।])[\"')\]]*\s+|(?<=[。！？।])", r"\s+")))
+_ENDS: Final = tuple(
+    map(re.compile, (r"\n[ \t]*\n\s*", r"\n", r"(?<=[.!?。！？।])[\"')\]]*\s+|(?<=[。！？।])", r"\s+"))
+)
 
 
 class Passage(NamedTuple):
@@ -35,13 +37,13 @@ class Passage(NamedTuple):
 
 
 def passages(content: str) -> list[Passage]:
-    """Take a content and return its passages in order; together they hold all of it but white space.
+    r"""Take a content and return its passages in order; together they hold all of it but white space.
 
     Example:
-        >>> [p.text for p in passages("One.\\n\\nTwo.")]
-        ['One.\\n\\nTwo.']
+        >>> [p.text for p in passages("One.\n\nTwo.")]
+        ['One.\n\nTwo.']
     """
-    made = []
+    made: list[Passage] = []
     for start, end in _pieces(content, 0, len(content), 0):
         text = content[start:end]
         if stripped := text.strip():

@@ -9,6 +9,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final
 
 import regex as re
@@ -20,10 +21,8 @@ MAX_TERM_CHARS: Final = 64
 _KEPT: Final = 65_536
 
 # Written without spaces between words.
-_UNSPACED: Final = (
-    r"\p{Han}\p{Hiragana}\p{Katakana}\u30fc\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}\p{Tai_Le}\p{New_Tai_Lue}\p{Tai_Tham}"
-)
-_LETTER: Final = r"[\p{L}\p{M}\p{N}\p{Pc}--[%s]]" % _UNSPACED
+_UNSPACED: Final = r"\p{Han}\p{Hiragana}\p{Katakana}\u30fc\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}\p{Tai_Le}\p{New_Tai_Lue}\p{Tai_Tham}"
+_LETTER: Final = rf"[\p{{L}}\p{{M}}\p{{N}}\p{{Pc}}--[{_UNSPACED}]]"
 _RUN: Final = re.compile(
     rf"(?P<unspaced>[{_UNSPACED}]+)|(?P<number>v?[0-9]+(?:[.,:/-][0-9]+)+(?![\p{{L}}\p{{N}}_]))"
     rf"|(?P<word>(?!\p{{M}}){_LETTER}(?:{_LETTER}|['’.\-/:@#&+](?={_LETTER}))*(?:\+\+|\#)?)",
@@ -35,22 +34,19 @@ _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _SHORT_FORM: Final = re.compile(r"(?:n['’]t|['’](?:s|ll|re|ve|d|m|t))$", re.IGNORECASE)
 _DATE: Final = re.compile(r"((?:19|20)[0-9]{2})[-/.][0-9]{1,2}(?:[-/.][0-9]{1,2})?")
 
-# Function words of English: closed word classes and the auxiliaries, listed by class.
-STOP_WORDS: Final = frozenset(
-    # articles, determiners, quantifiers
-    "a an the this that these those each every either neither some any no all both such own same other another "
-    # pronouns
-    "i me my mine myself we us our ours ourselves you your yours yourself yourselves he him his himself she her hers herself "
-    "it its itself they them their theirs themselves one who whom whose which what "
-    # auxiliaries and their short forms
-    "am is are was were be been being have has had having do does did doing done can could will would shall should may might "
-    "must ca wo sha "
-    # prepositions and conjunctions
-    "of in on at by for with about against between into through during before after above below to from up down out off over "
-    "under and but if or because as until while than so nor "
-    # adverbs of place, time and degree that say nothing alone; question words
-    "not only very too just then once here there when where why how again further more most few".split()
-)
+# English: determiners and quantifiers; pronouns; auxiliaries with what is left of their short forms; prepositions and
+# conjunctions; adverbs of place, time and degree that say nothing alone, and question words.
+_FUNCTION_WORDS: Final = """
+a an the this that these those each every either neither some any no all both such own same other another
+i me my mine myself we us our ours ourselves you your yours yourself yourselves he him his himself she her hers herself
+it its itself they them their theirs themselves one who whom whose which what
+am is are was were be been being have has had having do does did doing done can could will would shall should may might must
+ca wo sha
+of in on at by for with about against between into through during before after above below to from up down out off over under
+and but if or because as until while than so nor
+not only very too just then once here there when where why how again further more most few
+"""
+STOP_WORDS: Final = frozenset(_FUNCTION_WORDS.split())
 
 
 @lru_cache(maxsize=1)
@@ -158,4 +154,4 @@ def _grams(run: str) -> list[str]:
             letters[-1] += char
         else:
             letters.append(char)
-    return [a + b for a, b in zip(letters, letters[1:], strict=False)] or letters
+    return [a + b for a, b in pairwise(letters)] or letters

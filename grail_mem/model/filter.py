@@ -16,7 +16,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from grail_mem.errors import InputError
 from grail_mem.model.category import CategoryGlob, compile_glob
-from grail_mem.model.names import clean_tags, entity_key, tag_key
+from grail_mem.model.names import clean_tags, entity_key, session_key, tag_key
 from grail_mem.model.observation import KINDS, SOURCE_KINDS, STATUSES
 from grail_mem.model.problem import Gather
 from grail_mem.model.times import from_us, parse_when, to_us
@@ -47,6 +47,7 @@ class Filter:
         entity_types: Normalised types, any of which a mentioned entity has.
         relationship_type: Normalised types, any of which is stated.
         min_confidence: 0 to 1.
+        session: Keys of sessions, to any of which it belongs.
         text: Contained in title or body, without regard to case.
         as_of_us: Valid at that instant: begun, not ended, not expired.
     """
@@ -63,6 +64,7 @@ class Filter:
     kind: tuple[str, ...] = ()
     status: tuple[str, ...] = ()
     source_kind: tuple[str, ...] = ()
+    session: tuple[str, ...] = ()
     text: str | None = None
     as_of_us: int | None = None
 
@@ -115,6 +117,7 @@ def make_filter(
     kind: Texts | None = None,
     status: Texts | None = None,
     source_kind: Texts | None = None,
+    session: Texts | None = None,
     text: str | None = None,
     as_of: Time | None = None,
 ) -> Filter:
@@ -135,6 +138,7 @@ def make_filter(
         kind: Any of these.
         status: Any of these.
         source_kind: Any of these.
+        session: Part of any of these.
         text: Contained in title or body.
         as_of: Valid at that time.
 
@@ -159,6 +163,7 @@ def make_filter(
         kind=problems.read("kind", kind, _choices("kind", KINDS), ()),
         status=problems.read("status", status, _choices("status", STATUSES), ()),
         source_kind=problems.read("source_kind", source_kind, _choices("source_kind", SOURCE_KINDS), ()),
+        session=problems.read("session", session, _sessions, ()),
         text=problems.read("text", text, _needle, None),
         as_of_us=problems.read("as_of", as_of, time, None),
     )
@@ -195,6 +200,13 @@ def _keys(name: str) -> Callable[[Any], tuple[str, ...]]:
         return keys
 
     return read
+
+
+def _sessions(value: Any) -> tuple[str, ...]:
+    keys = tuple(dict.fromkeys(map(session_key, _texts("session", value))))
+    if "" in keys:
+        raise InputError("session holds an empty name.")
+    return keys
 
 
 def _tags(name: str) -> Callable[[Any], tuple[str, ...]]:

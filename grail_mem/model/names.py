@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from grail_mem.errors import InputError
 
-__all__ = ["clean_tags", "clean_text", "entity_key", "tag_key", "tag_text", "type_key"]
+__all__ = ["clean_tags", "clean_text", "entity_key", "session_key", "tag_key", "tag_text", "type_key"]
 
 MAX_TAG_CHARS = 200
 _KEPT = 16_384
@@ -89,6 +89,16 @@ def tag_key(tag: str) -> str:
 @lru_cache(maxsize=_KEPT)
 def _tag_key(tag: str) -> str:
     return entity_key(tag_text(tag)).lstrip("# ")
+
+
+def session_key(session: str) -> str:
+    """Take the name of a session and return its key for comparing: NFC, without spaces around it; case counts.
+
+    Example:
+        >>> session_key(" chat/2026-06-02 ")
+        'chat/2026-06-02'
+    """
+    return session.strip() if session.isascii() else unicodedata.normalize("NFC", session).strip()
 
 
 def clean_tags(value: object) -> tuple[str, ...]:

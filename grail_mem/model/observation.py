@@ -19,6 +19,8 @@ KINDS: Final = ("semantic", "episodic", "procedural", "prospective", "summary")
 STATUSES: Final = ("provisional", "confirmed", "superseded", "archived")
 SOURCE_KINDS: Final = ("user_statement", "system", "tool_result", "session_summary", "agent_inference")
 
+MAX_TURN: Final = 1_000_000_000
+"""Far more turns than a session has, and a number that every column holds."""
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -72,6 +74,8 @@ class Observation:
         observed_at: When it was seen.
         recorded_at: When it was written.
         confidence: 0 to 1; 1 when the file does not say.
+        session: The conversation or event it belongs to; observations of one session are neighbours.
+        turn: Its place in the session, from 0.
         extra: Frontmatter keys that grail_mem does not know, as found.
         sha256: Digest of the file's bytes.
     """
@@ -93,6 +97,8 @@ class Observation:
     source_kind: str | None = None
     attribute: str | None = None
     scope: str | None = None
+    session: str | None = None
+    turn: int | None = None
     valid_from: datetime | None = None
     valid_until: datetime | None = None
     expires_at: datetime | None = None
@@ -155,7 +161,13 @@ def fingerprint(observation: Observation) -> int:
         observation.attribute,
         observation.source,
         observation.scope,
+        *within(observation.session, observation.turn),
     )
+
+
+def within(session: str | None, turn: int | None) -> tuple[object, ...]:
+    """What a fingerprint takes of an observation's place in a conversation: nothing when it has none."""
+    return () if session is None and turn is None else (session, turn)
 
 
 def fingerprint_of(*said: object) -> int:

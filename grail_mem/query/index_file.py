@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from grail_mem.model.category import category_key
-from grail_mem.model.names import entity_key, tag_key
+from grail_mem.model.names import entity_key, session_key, tag_key
 from grail_mem.query.engine import connect_to_write, write_errors
 from grail_mem.query.match import text_key
 from grail_mem.query.payload_file import Places, write_payloads
@@ -35,7 +35,7 @@ if TYPE_CHECKING:  # these cost a quarter of a second; only building needs them
     import numpy as np
     import pyarrow as pa
 
-VERSION: Final = 2
+VERSION: Final = 3
 HOT_SHARE: Final = 128
 """A term that at least one row in so many has is a bit; rarer ones are postings. Measured: 64 to 256 make no difference."""
 HOT_LEAST: Final = 64
@@ -222,11 +222,13 @@ def _term_pairs(table: pa.Table) -> tuple[list[int], list[str], np.ndarray]:
     import numpy as np
 
     tags, entities, relationships = (table[name].combine_chunks() for name in ("tags", "entities", "relationships"))
+    session = table["session"].combine_chunks()
     sources: tuple[tuple[Any, Any, Callable[[str], str]], ...] = (
         (tags.values, tags.offsets, tag_key),
         (entities.values.field("key"), entities.offsets, str),
         (entities.values.field("type"), entities.offsets, entity_key),
         (relationships.values.field("relationship_type"), relationships.offsets, entity_key),
+        (session, numpy_array(np.arange(table.num_rows + 1, dtype=np.int32)), session_key),
     )
     kinds: list[int] = []
     keys: list[str] = []

@@ -18,7 +18,16 @@ Place = tuple[int, str, str]
 Term = tuple[str, str]
 """A condition of a filter that lists values, and a value."""
 
-_LISTS: Final = ("tags", "entity_names", "entity_types", "relationship_type", "kind", "status", "source_kind")
+_LISTS: Final = (
+    "tags",
+    "entity_names",
+    "entity_types",
+    "relationship_type",
+    "kind",
+    "status",
+    "source_kind",
+    "session",
+)
 _FEW: Final = 4
 """Of all rows, one in so many at most is worth sorting anew; chosen."""
 _NONE: Final[frozenset[Place]] = frozenset()
@@ -115,7 +124,16 @@ def _size(group: Iterable[Collection[Place]]) -> int:
 def _terms(row: FileRow, keys: Keys) -> list[Term]:
     """What lists of a filter may ask for and this row has."""
     o = row.observation
-    held = (keys.tags, keys.names, keys.types, keys.relations, (o.kind,), (o.status,), (o.source_kind,))
+    held = (
+        keys.tags,
+        keys.names,
+        keys.types,
+        keys.relations,
+        (o.kind,),
+        (o.status,),
+        (o.source_kind,),
+        (keys.session,),
+    )
     return [(name, value) for name, values in zip(_LISTS, held, strict=True) for value in values if value is not None]
 
 

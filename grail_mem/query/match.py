@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from grail_mem.model.filter import Filter
-from grail_mem.model.names import entity_key, tag_key
+from grail_mem.model.names import entity_key, session_key, tag_key
 from grail_mem.model.observation import Observation
 from grail_mem.model.times import to_us
 
@@ -36,6 +36,7 @@ class Keys:
     names: frozenset[str]
     types: frozenset[str]
     relations: frozenset[str]
+    session: str
     text: str
 
 
@@ -47,6 +48,7 @@ def keys_of(o: Observation) -> Keys:
         frozenset(entity.key for entity in o.entities),
         frozenset(entity_key(entity.type) for entity in o.entities),
         frozenset(entity_key(r.relationship_type) for r in o.relationships),
+        session_key(o.session or ""),
         text_key(o.title, o.content),
     )
 
@@ -65,6 +67,7 @@ _CONDITIONS: Final[dict[str, Callable[[Any], Condition]]] = {
     "kind": lambda wanted: lambda o, _: o.kind in wanted,
     "status": lambda wanted: lambda o, _: o.status in wanted,
     "source_kind": lambda wanted: lambda o, _: o.source_kind in wanted,
+    "session": lambda wanted: lambda _, keys: keys.session in wanted,
     "category": lambda globs: lambda o, _: any(glob.matches(o.category) for glob in globs),
     "as_of_us": lambda us: lambda o, keys: _holds(o, keys.us, us),
     "text": lambda text: _containing(text_key(text)),

@@ -19,6 +19,7 @@ from grail_mem.model.category import category_key
 from grail_mem.model.names import clean_tags, entity_key
 from grail_mem.model.observation import (
     KINDS,
+    MAX_TURN,
     SOURCE_KINDS,
     STATUSES,
     Entity,
@@ -40,7 +41,7 @@ _KNOWN: Final = frozenset(
     (
         *("id", "title", "observed_at", "recorded_at", "category", "tags", "confidence", "source", "entities"),
         *("relationships", "kind", "attribute", "status", "valid_from", "valid_until", "expires_at", "review_at"),
-        *("supersedes", "scope", "source_kind", "evidence", "related_to"),
+        *("supersedes", "scope", "session", "turn", "source_kind", "evidence", "related_to"),
     )
 )
 MAX_NAME: Final = 1_000  # a key is made of every name, which takes quadratic time for odd texts
@@ -243,6 +244,13 @@ class _Reader:
         self.note("bad_value", f"confidence {value!r} is not a number from 0 to 1; 1 is used", "correct the number")
         return 1.0
 
+    def turn(self) -> int | None:
+        value = self.values.get("turn")
+        if value is None or (isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_TURN):
+            return value
+        self.note("bad_value", f"turn {value!r} is not a whole number from 0; it is left out", "correct the number")
+        return None
+
     def tags(self) -> tuple[str, ...]:
         value = self.values.get("tags")
         if value is None:
@@ -290,6 +298,8 @@ _FIELDS: Final[Mapping[str, Callable[[_Reader], Any]]] = {
     "source_kind": lambda reader: reader.choice("source_kind", SOURCE_KINDS, None),
     "attribute": lambda reader: reader.text("attribute"),
     "scope": lambda reader: reader.text("scope"),
+    "session": lambda reader: reader.text("session"),
+    "turn": _Reader.turn,
     "valid_from": lambda reader: reader.time("valid_from"),
     "valid_until": lambda reader: reader.time("valid_until"),
     "expires_at": lambda reader: reader.time("expires_at"),
@@ -404,7 +414,7 @@ def _given(o: Observation) -> Iterator[tuple[str, Any]]:
     yield "confidence", o.confidence
     for name in _WHERE_GIVEN:
         value = getattr(o, name)
-        if value and value != _DEFAULTS.get(name):
+        if value not in _ABSENT and value != _DEFAULTS.get(name):
             yield name, value
 
 
@@ -413,9 +423,10 @@ def _part_line(part: Entity | Relationship) -> str:
     return f"  - {flow(clean_value(plain(part), type(part).__name__))}"
 
 
+_ABSENT: Final = (None, "", ())
 _PARTS: Final = ("entities", "relationships")
 _WHERE_GIVEN: Final = (
     "source", "entities", "relationships", "kind", "status", "attribute", "valid_from", "valid_until", "expires_at",
-    "review_at", "supersedes", "scope", "source_kind", "evidence", "related_to",
+    "review_at", "supersedes", "scope", "session", "turn", "source_kind", "evidence", "related_to",
 )  # fmt: skip
 _DEFAULTS: Final = {"kind": "semantic", "status": "confirmed"}

@@ -15,7 +15,16 @@ from typing import Any, Final
 from grail_mem.errors import InputError
 from grail_mem.model.category import category_key
 from grail_mem.model.names import clean_tags, entity_key, tag_key
-from grail_mem.model.observation import KINDS, SOURCE_KINDS, STATUSES, Entity, Relationship, fingerprint_of
+from grail_mem.model.observation import (
+    KINDS,
+    MAX_TURN,
+    SOURCE_KINDS,
+    STATUSES,
+    Entity,
+    Relationship,
+    fingerprint_of,
+    within,
+)
 from grail_mem.model.times import format_time, parse_time, to_us
 from grail_mem.model.ulid import id_us
 from grail_mem.store.files import FileState
@@ -43,7 +52,7 @@ _FRONTMATTER: Final = re.compile(
     r"(?:entities:\n((?:  - .*\n)+))?(?:relationships:\n((?:  - .*\n)+))?"
     rf"(?:kind: ([a-z]+)\n)?(?:status: ([a-z]+)\n)?(?:attribute: {_TEXT}\n)?"
     rf"(?:valid_from: ({TIMESTAMP})\n)?(?:valid_until: ({TIMESTAMP})\n)?(?:expires_at: ({TIMESTAMP})\n)?"
-    rf"(?:scope: {_TEXT}\n)?(?:source_kind: ([a-z_]+)\n)?---\n",
+    rf"(?:scope: {_TEXT}\n)?(?:session: {_TEXT}\n)?(?:turn: ({INT})\n)?(?:source_kind: ([a-z_]+)\n)?---\n",
     re.ASCII,
 )
 _MERGE_MARK: Final = b"<<<<<<< "
@@ -82,8 +91,9 @@ def read_own(data: bytes, path: str, category: str, state: FileState) -> tuple[A
 
 def _row(values: tuple[Any, ...], content: str, category: str, file: tuple[Any, ...]) -> tuple[Any, ...]:
     (id_, title, observed, stated_category, recorded, tags, confidence, source, entities, relationships, kind, status,
-     attribute, begin, end, expires, scope, source_kind) = values  # fmt: skip
-    title, source, attribute, scope = _text(title), _text(source), _text(attribute), _text(scope)
+     attribute, begin, end, expires, scope, session, turn, source_kind) = values  # fmt: skip
+    title, source, attribute, scope, session = map(_text, (title, source, attribute, scope, session))
+    place = None if turn is None else int(turn)
     kind, status = kind or KINDS[0], status or "confirmed"
     observed_us = _us(observed)
     recorded_us = _us(recorded) if recorded else id_us(id_)
@@ -94,6 +104,7 @@ def _row(values: tuple[Any, ...], content: str, category: str, file: tuple[Any, 
         or _text(stated_category) != category
         or kind not in KINDS
         or status not in STATUSES
+        or not (place is None or 0 <= place <= MAX_TURN)
         or (source_kind is not None and source_kind not in SOURCE_KINDS)
         or (begin_us is not None and end_us is not None and end_us <= begin_us)
     ):
@@ -104,9 +115,10 @@ def _row(values: tuple[Any, ...], content: str, category: str, file: tuple[Any, 
     print_ = fingerprint_of(
         category_key(category), title, content, sorted(tag_keys), sorted(names), sorted(key for key, *_ in ends),
         None if observed_us == recorded_us else _canonical_time(observed), kind, attribute, source, scope,
+        *within(session, place),
     )  # fmt: skip
     return (
-        id_, title, content, category, kind, status, _confidence(confidence), source, source_kind, attribute, scope,
+        id_, title, content, category, kind, status, _confidence(confidence), source, source_kind, attribute, scope, session, place,
         observed_us, recorded_us, begin_us, end_us, _us(expires), tag_texts, things, relations, None, *file, print_, True,
     )  # fmt: skip
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 from grail_mem.errors import InputError
 from grail_mem.model.category import clean_category
 from grail_mem.model.names import clean_tags, clean_text, entity_key
-from grail_mem.model.observation import KINDS, SOURCE_KINDS, STATUSES, Entity, Observation, Relationship
+from grail_mem.model.observation import KINDS, MAX_TURN, SOURCE_KINDS, STATUSES, Entity, Observation, Relationship
 from grail_mem.model.problem import Gather
 from grail_mem.model.times import format_time, parse_when
 from grail_mem.model.ulid import id_time, is_id, new_id
@@ -48,6 +48,8 @@ class Draft:
     review_at: Any = None
     supersedes: Any = None
     scope: Any = None
+    session: Any = None
+    turn: Any = None
     source_kind: Any = None
     slug: Any = None
 
@@ -122,6 +124,8 @@ def make_observation(draft: Draft, *, now: datetime, settings: Settings) -> tupl
         gather.found.append(
             f"valid_until ({format_time(made.valid_until)}) must be after valid_from ({format_time(made.valid_from)})."
         )
+    if made.turn is not None and made.session is None and not gather.found:
+        gather.found.append("turn is a place in a session; name the session, too.")
     gather.stop("The observation cannot be stored.")
     return made, tuple(warnings)
 
@@ -181,6 +185,12 @@ def _confidence(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         raise InputError(f"confidence must be a number from 0 to 1, not {value!r}.")
     return float(value)
+
+
+def _turn(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_TURN:
+        raise InputError(f"turn must be a whole number from 0, not {value!r}.")
+    return value
 
 
 def _choice(allowed: tuple[str, ...]) -> Any:
@@ -259,12 +269,12 @@ def _cleaned(item: Entity | Relationship) -> Any:
 _READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "category": clean_category, "tags": clean_tags, "entities": _entities, "relationships": _relationships,
     "confidence": _confidence, "kind": _choice(KINDS), "status": _choice(STATUSES), "source": _line,
-    "source_kind": _choice(SOURCE_KINDS), "attribute": _line, "scope": _line, "supersedes": _id, "related_to": _ids,
+    "source_kind": _choice(SOURCE_KINDS), "attribute": _line, "scope": _line, "session": _line, "turn": _turn, "supersedes": _id, "related_to": _ids,
 }  # fmt: skip
 """How each field is read that needs neither a setting nor the time of the call."""
 _READ: Final = (
     "content", "entities", "relationships", "title", "category", "observed_at", "tags", "confidence", "kind", "status",
-    "source", "source_kind", "attribute", "scope", "valid_from", "valid_until", "expires_at", "review_at", "supersedes",
+    "source", "source_kind", "attribute", "scope", "session", "turn", "valid_from", "valid_until", "expires_at", "review_at", "supersedes",
     "related_to",
 )  # fmt: skip
 """The fields in the order in which their problems are told."""

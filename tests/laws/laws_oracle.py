@@ -111,6 +111,10 @@ _CONDITIONS: dict[str, Any] = {
     "kind": lambda row, v: row["kind"] in _listed(v),
     "status": lambda row, v: row["status"] in _listed(v),
     "source_kind": lambda row, v: row["source_kind"] in _listed(v),
+    "session": lambda row, v: (
+        unicodedata.normalize("NFC", row["session"] or "").strip()
+        in [unicodedata.normalize("NFC", wanted).strip() for wanted in _listed(v)]
+    ),
     "text": lambda row, v: any(folded_text(v) in folded_text(row[name]) for name in ("title", "content")),
     "as_of": lambda row, v: _holds(row, instant(v)),
 }

@@ -87,6 +87,9 @@ relationships = st.builds(
 )  # fmt: skip
 
 
+SESSIONS = st.sampled_from(["chat/1", "Chat/1", "caf\u00e9", "cafe\u0301", "s 2"])
+
+
 @st.composite
 def _interval(draw: st.DrawFn) -> dict[str, Any]:
     begin, end = draw(times), draw(times)
@@ -112,6 +115,7 @@ def drafts(draw: st.DrawFn) -> dict[str, Any]:
                 "status": st.sampled_from(STATUSES),
                 "source_kind": st.sampled_from(SOURCE_KINDS),
                 "source": lines,
+                "session": SESSIONS,
             },
         )
     )
@@ -140,6 +144,7 @@ _CONDITIONS: dict[str, st.SearchStrategy[Any]] = {
     "kind": st.sampled_from(KINDS) | _one_or_more(st.sampled_from(KINDS)),
     "status": _one_or_more(st.sampled_from(STATUSES)),
     "source_kind": _one_or_more(st.sampled_from(SOURCE_KINDS)),
+    "session": SESSIONS | _one_or_more(SESSIONS),
     "text": (words | lines | bodies).filter(_needle),
     "as_of": asked_times,
 }
