@@ -232,10 +232,14 @@ class Journal:
             self.failed = True
             raise
 
-    def empty(self) -> None:
-        """Begin anew, durably; everything that was promised must be durable in its place."""
+    def empty(self, *, larger: bool = False) -> None:
+        """Begin anew, durably; everything that was promised must be durable in its place.
+
+        Args:
+            larger: Make room for twice as much, up to a limit.
+        """
         tip = self.tip
-        capacity = min(max(2 * self._capacity, _SMALLEST), _LARGEST)
+        capacity = min(max((1 + larger) * self._capacity, _SMALLEST), _LARGEST)
         if capacity > self._capacity:
             with suppress(OSError):  # no room to have it ready: then it grows as it is written
                 _write_at(self._fd, bytes(capacity - _HEADER), _HEADER)

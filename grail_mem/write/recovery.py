@@ -99,8 +99,12 @@ def settle(view: View) -> None:
                 checkpoint(view)
 
 
-def checkpoint(view: View) -> None:
+def checkpoint(view: View, *, larger: bool = False) -> None:
     """Make everything that was promised durable in its place, and empty the journal; the write lock must be held.
+
+    Args:
+        view: The store.
+        larger: Make the journal larger, since it was full.
 
     Raises:
         OSError: The disk did not confirm it; the journal stays as it is.
@@ -113,7 +117,7 @@ def checkpoint(view: View) -> None:
     folders = {f"{layout.root}/{path.rpartition('/')[0]}": None for path in goals}
     _sync_all([*chains, *files])
     _sync_all([*folders, str(layout.ledger)] if records else [], may_be_gone=True)
-    view.journal.empty()
+    view.journal.empty(larger=larger)
 
 
 def _sync_all(paths: Sequence[str], *, may_be_gone: bool = False) -> None:

@@ -141,7 +141,7 @@ def _committed(
         drafted = chain.draft(entries)
         record = Record(clone, drafted.lines, files, promised)
         if not view.journal.has_room(record):
-            checkpoint(view)
+            checkpoint(view, larger=True)
         view.journal.append(record)
         try:
             if promised and any(file.before for file in files):

@@ -189,3 +189,11 @@ def test_what_is_no_journal_is_replaced(tmp_path: Path, garbage: bytes) -> None:
         record = Record("abc", lines(layout, 1))
         journal.append(record)
         assert list(journal.records()) == [record]
+
+
+def test_the_journal_grows_when_it_was_full_and_only_then(tmp_path: Path) -> None:
+    with journal_of(tmp_path) as (layout, journal):
+        size = (layout.local / "journal").stat().st_size
+        for larger, times in ((False, 1), (True, 2), (False, 2), (True, 4)):
+            journal.empty(larger=larger)
+            assert (layout.local / "journal").stat().st_size == times * size
