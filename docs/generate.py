@@ -236,7 +236,9 @@ def decisions() -> str:
         "its file says more.\n"
     )
     with Memory(ROOT) as memory:
-        found = memory.recall(category="decisions/**", order="oldest", limit=1000).observations
+        found = memory.recall(
+            category="decisions/**", status=["provisional", "confirmed"], order="oldest", limit=1000
+        ).observations
     lines = [f"- **{o.title}** ({o.observed_at:%Y-%m-%d}). {_first(o.content)} `{o.path}`" for o in found]
     return head + "\n" + ("\n".join(lines) if lines else "None is recorded yet.") + "\n"
 

@@ -125,10 +125,11 @@ class SqlSession:
                 return self.con.sql(text, params=params).to_arrow_table()
             finally:
                 self.con.execute("ROLLBACK")
-        except duckdb.IOException:
-            with index_errors(self.path):
-                raise
         except duckdb.Error as error:
+            is_gone = self._made_from[0] and not self.path.exists()  # removed for a newer one; DuckDB may say anything
+            if is_gone or isinstance(error, duckdb.IOException):
+                with index_errors(self.path):
+                    raise
             raise InputError(f"The SQL was not accepted: {str(error).strip()}") from error
 
 

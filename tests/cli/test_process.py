@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -118,6 +119,8 @@ def test_watch_tells_each_change_and_ends_cleanly(demo, ending):
     with subprocess.Popen(
         [*GRAIL, "watch", str(demo), "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
+        killer = threading.Timer(90, process.kill)  # a watch that does not end must not keep the tests waiting
+        killer.start()
         (demo / "memories" / "first.md").write_text("Before.\n")
         assert json.loads(process.stdout.readline())["path"] == "memories/first.md"
         time.sleep(1.0)  # until the watch is on
@@ -129,4 +132,5 @@ def test_watch_tells_each_change_and_ends_cleanly(demo, ending):
         assert set(told) == {"at", "change", "path"}
         process.send_signal(ending)
         _, errors = process.communicate(timeout=30)
+        killer.cancel()
         assert (process.returncode, errors) == (0, "")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from grail_mem import InputError, Memory
+from grail_mem import IndexUnusableError, InputError, Memory
 from grail_mem.query.sql import VIEWS
 
 
@@ -163,3 +163,17 @@ def test_the_graph_keeps_direction_and_every_statement(tmp_path: Path) -> None:
         ("a", "b", "DEPENDS_ON", 2.0)
     ] * 2
     assert graph.nodes["b"] == {"name": "b", "types": [], "n_observations": 2}
+
+
+def test_sql_over_a_snapshot_that_was_removed_meanwhile_is_not_called_wrong(tmp_path: Path) -> None:
+    """The session says that its file is gone, so that its user opens the newer one; the question itself was right."""
+    with Memory(tmp_path) as memory:
+        memory.add_observation(content="one", category="a")
+        memory.compact()
+        session = memory._session()
+        with Memory(tmp_path) as other:
+            other.rebuild()
+        assert not session.path.exists()
+        with pytest.raises(IndexUnusableError):
+            session.ask("SELECT count(*) FROM observations")
+        assert memory.sql("SELECT count(*) AS n FROM observations").to_pylist() == [{"n": 1}]
