@@ -37,9 +37,9 @@ class Stores:
         """A store of n real files with a snapshot."""
         return self._made(f"{name}-{n}", lambda root: self._write_files(root, n))
 
-    def generated(self, n: int) -> Path:
+    def generated(self, n: int, name: str = "generated") -> Path:
         """A store with a snapshot of n rows and only those files that questions return."""
-        return self._made(f"generated-{n}", lambda root: store_maker.write_snapshot(root, self.table(n)))
+        return self._made(f"{name}-{n}", lambda root: store_maker.write_snapshot(root, self.table(n)))
 
     def fresh(self, name: str) -> Path:
         """An empty folder for a store."""

@@ -17,12 +17,13 @@ from grail_mem import Memory
 from grail_mem.store import snapshot
 from grail_mem.store.layout import Layout
 
+FILES_AT_MOST = 100_000
 Lines = Iterator[tuple[str, float, float, str, bool]]
 
 
 def rebuild(stores: Stores, n: int, _: int) -> Lines:
     """A whole rebuild, snapshot and index included, against only reading the same files with python-frontmatter."""
-    if n > 100_000:
+    if n > FILES_AT_MOST:
         return
     root = stores.files(n)
     paths = [os.path.join(folder, name) for folder, _, names in os.walk(root / "memories") for name in names]
@@ -37,7 +38,7 @@ def rebuild(stores: Stores, n: int, _: int) -> Lines:
 
 def sync(stores: Stores, n: int, repeat: int) -> Lines:
     """A sync of a store in which nothing changed."""
-    if n > 100_000:
+    if n > FILES_AT_MOST:
         return
     root = stores.files(n)
     command = ["find", str(root), "-newermt", "2100-01-01"]
@@ -51,9 +52,7 @@ def sync(stores: Stores, n: int, repeat: int) -> Lines:
 
 def compaction(stores: Stores, n: int, repeat: int) -> Lines:
     """A compaction that takes in 1,000 rows, index included, against writing the ready table as Parquet."""
-    if n > 100_000:
-        return
-    root = stores.files(n, "compact")
+    root = stores.files(n, "compact") if n <= FILES_AT_MOST else stores.generated(n, "compact")
     layout = Layout(root)
     target = root / "reference.parquet"
     more = store_maker.rows_table(6000, seed=time.time_ns() % 1_000_000)  # others than an earlier run added
