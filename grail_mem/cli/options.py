@@ -180,7 +180,7 @@ AnySourceKind = Annotated[
     typer.Option("--source-kind", metavar="KIND", autocompletion=_source_kinds, help="From there. Repeat: any."),
 ]
 AnySession = Annotated[
-    list[str] | None, typer.Option("--session", metavar="NAME", help="Part of this session. Repeat: any of them.")
+    list[str] | None, typer.Option("--session", metavar="NAME", help="In the session of that name. Repeat: any.")
 ]
 Containing = Annotated[str | None, typer.Option("--text", metavar="TEXT", help="Title or content contain it.")]
 AsOf = Annotated[str | None, typer.Option("--as-of", metavar="TIME", help="Valid then: begun, not ended.")]

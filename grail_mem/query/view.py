@@ -24,7 +24,8 @@ from grail_mem.store.clone import clone_name
 from grail_mem.store.files import UNKNOWN_STATE, FileState, read_file
 from grail_mem.store.journal import Journal
 from grail_mem.store.layout import Layout
-from grail_mem.store.ledger import Chain, Entry, Ledger
+from grail_mem.store.ledger import Chain, Ledger
+from grail_mem.store.ledger_line import Entry
 from grail_mem.store.observation_file import Adopted, FileRow, read_observation
 from grail_mem.store.scan import FolderState, Found, scan_all, scan_folders
 from grail_mem.store.snapshot import INDEX, PAYLOADS, Fingerprints, Manifest, newest, require_whole

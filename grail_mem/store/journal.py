@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple
 
 from grail_mem.store.files import FILE_MODE, sync_folder
 from grail_mem.store.layout import Layout
-from grail_mem.store.ledger import link_of
+from grail_mem.store.ledger_line import link_of
 
 NAME: Final = "journal"
 VERSION: Final = 1

@@ -7,85 +7,18 @@ without breaking the chain, and what is left cannot be guessed. Knows nothing of
 
 from __future__ import annotations
 
-import json
 import os
-import re
-import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from hashlib import sha256
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from grail_mem.store.files import FILE_MODE, FOLDER_MODE, sync_folder, write_all
-from grail_mem.store.layout import Layout, is_observation_path
+from grail_mem.store.layout import Layout
+from grail_mem.store.ledger_line import GENESIS, START, Entry, Head, digest_of, is_as_written, read_link, write_line
 
-VERSION: Final = 1
-GENESIS: Final = "0" * 64
 TOMBSTONES: Final = frozenset({"hide", "restore"})
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One recorded change.
-
-    Attributes:
-        action: `add`, `update`, `move`, `hide`, `restore`, `stamp` when done through grail_mem; `adopt`, `edit`,
-            `relocate`, `vanish` when a scan found that somebody else did it.
-        id: The observation's ULID.
-        path: Its file relative to the root, after the change; empty when redacted.
-        was: The former path, for moves.
-        digest: SHA-256 of the file's bytes after the change, or empty.
-        observed_at: For files that carry no id: what to take where the file itself gives no time.
-        recorded_at: The same for the time of recording.
-        fingerprint: 16 hex digits of what the observation says, or empty.
-        at: UTC time of the change, `2026-06-02T14:23:00.123456Z`.
-        actor: Who did it, as set by the application.
-        clone: The chain it stands in.
-        seq: Its number in that chain, from 1.
-    """
-
-    action: str
-    id: str
-    path: str = ""
-    was: str = ""
-    digest: str = ""
-    reason: str = ""
-    observed_at: str = ""
-    recorded_at: str = ""
-    fingerprint: str = ""
-    at: str = ""
-    actor: str = ""
-    clone: str = ""
-    seq: int = 0
-
-    @property
-    def order(self) -> tuple[str, str, int]:
-        """Sort key of the whole history over all chains."""
-        return (self.at, self.clone, self.seq)
-
-
-_OPEN: Final = ("path", "was", "digest", "reason", "observed_at", "recorded_at", "fingerprint")
-
-
-class Head(NamedTuple):
-    """How far a chain has been read.
-
-    Attributes:
-        offset: Bytes consumed; always just after a newline (or 0).
-        seq: Number of the last good line.
-        digest: Chain digest of the last good line.
-        at: Time of the last good line.
-    """
-
-    offset: int = 0
-    seq: int = 0
-    digest: str = GENESIS
-    at: str = ""
-
-
-_START: Final = Head()
 
 
 class Broken(NamedTuple):
@@ -97,7 +30,7 @@ class Broken(NamedTuple):
     detail: str
 
 
-def read_chain(path: Path, head: Head = _START, *, thorough: bool = False) -> tuple[list[Entry], Head, list[Broken]]:
+def read_chain(path: Path, head: Head = START, *, thorough: bool = False) -> tuple[list[Entry], Head, list[Broken]]:
     """The entries of one chain after a head, the new head, and what does not belong to the chain.
 
     Every line must follow the one before it. Whether it is byte for byte what was written is looked at only when
@@ -114,7 +47,7 @@ def read_chain(path: Path, head: Head = _START, *, thorough: bool = False) -> tu
     broken: list[Broken] = []
     seq, digest, at, clone = head.seq, head.digest, head.at, path.stem
     for number, line in enumerate(whole.split(b"\n")[:-1], start=1):
-        link = _read_link(line, clone)
+        link = read_link(line, clone)
         if link is None:
             if line:
                 broken.append(Broken(clone, number, "torn", "not a whole record"))
@@ -122,10 +55,10 @@ def read_chain(path: Path, head: Head = _START, *, thorough: bool = False) -> tu
         entry = link.entry
         if link.prev != digest or entry.seq != seq + 1:
             broken.append(Broken(clone, number, "changed", f"record {entry.seq} does not follow record {seq}"))
-        if thorough and not _is_as_written(line):
+        if thorough and not is_as_written(line):
             broken.append(Broken(clone, number, "changed", f"record {entry.seq} is not what was written"))
         entries.append(entry)
-        seq, digest, at = entry.seq, _digest(line), entry.at
+        seq, digest, at = entry.seq, digest_of(line), entry.at
     return entries, Head(head.offset + len(whole), seq, digest, at), broken
 
 
@@ -155,17 +88,17 @@ class Chain:
         head = self.head
         drafted = Drafted([], [], head)
         for entry in entries:
-            line, head = _line(entry, head)
+            line, head = write_line(entry, head)
             drafted.lines.append(line)
             drafted.entries.append(replace(entry, at=head.at, clone=self.clone, seq=head.seq))
         return drafted._replace(head=head)
 
     def redraft(self, line: bytes) -> Drafted | None:
         """A line that was drafted earlier; None when another one has to be written next."""
-        link = _read_link(line, self.clone)
+        link = read_link(line, self.clone)
         if link is None or (link.entry.seq, link.prev) != (self.head.seq + 1, self.head.digest):
             return None
-        head = Head(self.head.offset + len(line), link.entry.seq, _digest(line), link.entry.at)
+        head = Head(self.head.offset + len(line), link.entry.seq, digest_of(line), link.entry.at)
         return Drafted([link.entry], [line], head)
 
     def entries(self) -> list[Entry]:
@@ -189,7 +122,7 @@ class Chain:
         if not (cut and missing):
             return missing
         end, rest = self._last_link(data)
-        if all(line in lines or _read_link(line, self.clone) is None for line in rest):
+        if all(line in lines or read_link(line, self.clone) is None for line in rest):
             os.ftruncate(self._descriptor, end)
             _, self.head, _ = read_chain(self._path)
             self.written.clear()
@@ -204,12 +137,12 @@ class Chain:
         n_good = 0
         for number, line in enumerate(pieces, start=1):
             at += len(line)
-            link = _read_link(line, self.clone)
+            link = read_link(line, self.clone)
             if link is None:
                 continue
             if (link.entry.seq, link.prev) != (seq + 1, digest):
                 break
-            seq, digest, end, n_good = link.entry.seq, _digest(line), at, number
+            seq, digest, end, n_good = link.entry.seq, digest_of(line), at, number
         return end, pieces[n_good:]
 
     def write(self, drafted: Drafted) -> None:
@@ -278,7 +211,7 @@ class Ledger:
         """
         descriptor = _open_chain(self._layout, clone)
         try:
-            head = self.heads.get(clone, _START)
+            head = self.heads.get(clone, START)
             entries: list[Entry] = []
             if head.offset != os.fstat(descriptor).st_size:
                 entries, head = self._close_fragment(descriptor, clone)
@@ -315,136 +248,6 @@ def _open_chain(layout: Layout, clone: str) -> int:
         for folder in (path.parent, path.parent.parent, layout.root):
             sync_folder(folder)
         return descriptor
-
-
-_encode: Final = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
-
-
-def _chained(line: bytes) -> bytes:
-    """The part of a line over which the chain runs: all but its open part, which stands last.
-
-    Quotes inside a text are escaped, so the name of the open part cannot be found in one.
-    """
-    cut = line.find(b',"open":')
-    return line.rstrip(b"\n") if cut < 0 else line[:cut] + b"}"
-
-
-def _digest(line: bytes) -> str:
-    """The digest by which the next line of the chain refers to this one."""
-    return sha256(_chained(line)).hexdigest()
-
-
-def link_of(line: bytes) -> tuple[int, str]:
-    """Number and digest of a line that was written here."""
-    return json.loads(line)["seq"], _digest(line)
-
-
-def read_line(line: bytes, clone: str) -> Entry | None:
-    """The entry in one line of a chain, with or without its newline; None when it is none."""
-    link = _read_link(line, clone)
-    return None if link is None else link.entry
-
-
-def _line(entry: Entry, head: Head) -> tuple[bytes, Head]:
-    """The line of an entry: what `_encode` gives for its members, put together from parts that two digests share."""
-    at = max(entry.at, head.at)  # a clock that was set back must not reorder one chain's own history
-    said = "".join([f',"{name}":{_encode(v)}' for name in _OPEN if (v := getattr(entry, name))])
-    opened = f'{{"salt":"{secrets.token_hex(8)}"{said}}}'
-    first = (
-        f'{{"v":{VERSION},"seq":{head.seq + 1},"at":{_encode(at)},"actor":{_encode(entry.actor)}'
-        f',"action":{_encode(entry.action)},"id":{_encode(entry.id)},'
-    )
-    commit = sha256(f'{first}"prev":"{head.digest}","open":{opened}}}'.encode()).hexdigest()
-    chained = f'{first}"commit":"{commit}","prev":"{head.digest}"'
-    line = f'{chained},"open":{opened}}}\n'.encode("ascii")
-    return line, Head(head.offset + len(line), head.seq + 1, sha256(f"{chained}}}".encode()).hexdigest(), at)
-
-
-_IN_ORDER: Final = ("v", "seq", "at", "actor", "action", "id", "commit", "prev")
-_MEMBERS: Final = frozenset(_IN_ORDER)
-_TYPES: Final = [int, int, *[str] * 6]
-_TEXT: Final = frozenset({str})
-
-
-def _parse(line: bytes) -> dict[str, Any] | None:
-    """The record in a line; None when it has not the form of one."""
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(record, dict) or not record.keys() >= _MEMBERS:
-        return None
-    opened = record.get("open", {})
-    right = (
-        isinstance(opened, dict)
-        and _TEXT.issuperset(map(type, opened.values()))
-        and [type(record[name]) for name in _IN_ORDER] == _TYPES
-    )
-    return record if right else None
-
-
-def _commit(record: dict[str, Any]) -> str:
-    """The digest of everything a line says; the salt in its open part keeps it from being guessed without that part."""
-    return sha256(_encode({name: v for name, v in record.items() if name != "commit"}).encode()).hexdigest()
-
-
-def _is_as_written(line: bytes) -> bool:
-    """Whether a line is, byte for byte, what was written; of one without its open part only the form can be told."""
-    record: dict[str, Any] = json.loads(line)
-    if not record.keys() <= _MEMBERS | {"open"} or _encode(record).encode() != line:
-        return False
-    return "open" not in record or _commit(record) == record["commit"]
-
-
-class _Link(NamedTuple):
-    """A line read: its entry, and the digest of the line that it says it follows."""
-
-    entry: Entry
-    prev: str
-
-
-def _read_link(line: bytes, clone: str) -> _Link | None:
-    """What a line says; None when it has not the form of a record."""
-    return _usual_link(line, clone) or _any_link(line, clone)
-
-
-def _any_link(line: bytes, clone: str) -> _Link | None:
-    record = _parse(line)
-    if record is None:
-        return None
-    found = record.get("open", {})
-    opened = {name: found[name] for name in _OPEN if name in found}
-    for name in ("path", "was"):
-        if name in opened and not is_observation_path(opened[name]):
-            del opened[name]
-    entry = Entry(
-        action=record["action"], id=record["id"], at=record["at"], actor=record["actor"], clone=clone,
-        seq=record["seq"], **opened,
-    )  # fmt: skip
-    return _Link(entry, record["prev"])
-
-
-_PLAIN: Final = r'([^"\\\x00-\x1f\x7f-\xff]*)'
-_USUAL: Final = re.compile(
-    rf'{{"v":{VERSION},"seq":([1-9][0-9]{{0,17}}),"at":"{_PLAIN}","actor":"{_PLAIN}","action":"{_PLAIN}","id":"{_PLAIN}",'
-    rf'"commit":"[0-9a-f]+","prev":"{_PLAIN}","open":{{"salt":"[0-9a-f]+"'
-    + "".join(rf'(?:,"{name}":"{_PLAIN}")?' for name in _OPEN)
-    + "}}"
-)
-"""A line as `_line` writes it, but for texts with an escape."""
-
-
-def _usual_link(line: bytes, clone: str) -> _Link | None:
-    """What a line says that is written as most are, without JSON, which takes twice the time; None for any other."""
-    found = _USUAL.fullmatch(line.rstrip(b"\n").decode("latin-1"))
-    if found is None:
-        return None
-    seq, at, actor, action, id_, prev, path, was, digest, reason, observed_at, recorded_at, print_ = found.groups("")
-    path, was = (name if not name or is_observation_path(name) else "" for name in (path, was))
-    entry = Entry(
-        action, id_, path, was, digest, reason, observed_at, recorded_at, print_, at, actor, clone, int(seq)
-    )  # positional: names would take half as long again
-    return _Link(entry, prev)
 
 
 def chains(layout: Layout) -> list[Path]:

@@ -28,7 +28,7 @@ from grail_mem.model.problem import Problem
 from grail_mem.store.arrays import numpy_of
 from grail_mem.store.files import FOLDER_MODE, replace_file, sync_folder
 from grail_mem.store.layout import Layout
-from grail_mem.store.ledger import Head
+from grail_mem.store.ledger_line import Head
 from grail_mem.store.scan import FolderState
 from grail_mem.store.schema import VERSION
 

@@ -21,7 +21,7 @@ from grail_mem.query.view import View
 from grail_mem.store.filename import file_name
 from grail_mem.store.files import open_folder, translated
 from grail_mem.store.layout import Layout, inside
-from grail_mem.store.ledger import Entry
+from grail_mem.store.ledger_line import Entry
 from grail_mem.store.observation_file import render_observation
 from grail_mem.write.staged import Placing, discard, make_durable, place, stage, staging, writing
 from grail_mem.write.validate import Draft, make_observation

@@ -21,7 +21,7 @@ from grail_mem.query.find import locate
 from grail_mem.query.view import View
 from grail_mem.store.files import open_folder, read_file, translated
 from grail_mem.store.frontmatter_edit import edit
-from grail_mem.store.ledger import Entry
+from grail_mem.store.ledger_line import Entry
 from grail_mem.store.observation_file import FileRow, fields_of
 from grail_mem.write.staged import Placing, discard, make_durable, place, stage, staging, tell, writing
 from grail_mem.write.validate import DRAFT_FIELDS, Draft, make_observation, with_endpoints

@@ -22,7 +22,7 @@ from grail_mem.query.view import View
 from grail_mem.store.files import FOLDER_MODE, open_folder, read_file, second_name, write_staged
 from grail_mem.store.journal import File, Record, left_behind
 from grail_mem.store.layout import STAGING, Layout
-from grail_mem.store.ledger import Entry, read_line
+from grail_mem.store.ledger_line import Entry, read_line
 from grail_mem.store.lock import exclusive, exclusive_if_free
 
 LOCK: Final = "write.lock"

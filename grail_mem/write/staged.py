@@ -19,7 +19,7 @@ from grail_mem.query.view import View
 from grail_mem.store.files import FOLDER_MODE, open_folder, second_name, sync_folder, translated, write_staged
 from grail_mem.store.journal import File, Record
 from grail_mem.store.layout import Layout
-from grail_mem.store.ledger import Entry
+from grail_mem.store.ledger_line import Entry
 from grail_mem.store.lock import exclusive
 from grail_mem.write.init import make_store
 from grail_mem.write.recovery import LOCK, checkpoint, recover

@@ -18,7 +18,7 @@ from grail_mem.query.delta import Change
 from grail_mem.query.view import View
 from grail_mem.store.files import read_file, translated
 from grail_mem.store.frontmatter_edit import edit
-from grail_mem.store.ledger import Entry
+from grail_mem.store.ledger_line import Entry
 from grail_mem.store.observation_file import FileRow
 from grail_mem.write.staged import Placing, discard, make_durable, place, stage, staging, tell, writing
 

@@ -22,7 +22,8 @@ from grail_mem.model.times import from_us, parse_time, to_us
 from grail_mem.query.engine import connect
 from grail_mem.store import snapshot
 from grail_mem.store.layout import Layout
-from grail_mem.store.ledger import Entry, Ledger
+from grail_mem.store.ledger import Ledger
+from grail_mem.store.ledger_line import Entry
 
 Lines = Iterator[tuple[str, float, float, str, bool]]
 Question = dict[str, Any]

@@ -18,18 +18,8 @@ from laws_strategies import WORDS, examples
 
 from grail_mem import Memory
 from grail_mem.store.layout import Layout
-from grail_mem.store.ledger import (
-    Entry,
-    Head,
-    Ledger,
-    _any_link,
-    _line,
-    _usual_link,
-    chains,
-    history,
-    read_chain,
-    verify,
-)
+from grail_mem.store.ledger import Ledger, chains, history, read_chain, verify
+from grail_mem.store.ledger_line import Entry, Head, any_link, usual_link, write_line
 
 CLONE = "k3b7qmv2xt"
 texts = st.sampled_from(WORDS) | st.text(max_size=6)
@@ -328,10 +318,10 @@ def _hidden_by(path: Path) -> set[str]:
 )
 def test_a_line_in_the_usual_form_says_what_json_makes_of_it(entry: Entry, place: int, odd: bytes) -> None:
     """Also after bytes were put into it."""
-    line = _line(entry, Head())[0].rstrip(b"\n")
+    line = write_line(entry, Head())[0].rstrip(b"\n")
     line = line[: place % len(line)] + odd + line[place % len(line) :]
-    found = _usual_link(line, CLONE)
-    assert found is None or found == _any_link(line, CLONE)
+    found = usual_link(line, CLONE)
+    assert found is None or found == any_link(line, CLONE)
 
 
 def test_most_lines_are_in_the_usual_form() -> None:
@@ -339,5 +329,5 @@ def test_most_lines_are_in_the_usual_form() -> None:
     entry = Entry(
         "relocate", "01JXYZ", "memories/a.md", "memories/b.md", "ab" * 32, "tidied", "t", "t", "00ff", "t", "owner"
     )
-    assert _usual_link(_line(entry, Head())[0].rstrip(b"\n"), CLONE) is not None
-    assert _usual_link(_line(Entry("hide", "01JXYZ"), Head())[0].rstrip(b"\n"), CLONE) is not None
+    assert usual_link(write_line(entry, Head())[0].rstrip(b"\n"), CLONE) is not None
+    assert usual_link(write_line(Entry("hide", "01JXYZ"), Head())[0].rstrip(b"\n"), CLONE) is not None

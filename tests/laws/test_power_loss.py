@@ -24,7 +24,8 @@ from hypothesis import strategies as st
 from grail_mem import Memory
 from grail_mem.store.journal import Journal, Record
 from grail_mem.store.layout import Layout
-from grail_mem.store.ledger import read_line, verify
+from grail_mem.store.ledger import verify
+from grail_mem.store.ledger_line import read_line
 from grail_mem.write.recovery import LATER_S
 
 STEPS = ("add", "batch", "update", "move", "hide", "restore", "big", "edit", "sync")

@@ -16,7 +16,8 @@ from grail_mem.query.index_file import build_index
 from grail_mem.query.view import View
 from grail_mem.settings import read_settings
 from grail_mem.store.layout import Layout
-from grail_mem.store.ledger import Entry, Ledger, chains
+from grail_mem.store.ledger import Ledger, chains
+from grail_mem.store.ledger_line import Entry
 
 
 @pytest.fixture

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from grail_mem.store.journal import File, Journal, Record, Tip, left_behind
 from grail_mem.store.layout import Layout
-from grail_mem.store.ledger import Entry, Ledger
+from grail_mem.store.ledger import Ledger
+from grail_mem.store.ledger_line import Entry
 
 
 def lines(layout: Layout, n: int, clone: str = "abc") -> list[bytes]:

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from grail_mem.store.layout import Layout
-from grail_mem.store.ledger import Entry, Ledger, history, verify
+from grail_mem.store.ledger import Ledger, history, verify
+from grail_mem.store.ledger_line import Entry
 
 CLONE = "abcdefgh"
 
