@@ -6,7 +6,7 @@ The one place that imports duckdb at all; its errors are translated here. Knows 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from grail_mem.errors import IndexUnusableError, StoreError
@@ -31,8 +31,11 @@ def connect(*, threads: int = 1) -> duckdb.DuckDBPyConnection:
 
 def connect_to_write() -> duckdb.DuckDBPyConnection:
     """A new connection for statements that take long: DuckDB would draw a bar on standard output after two seconds."""
+    import duckdb
+
     con = connect()
-    con.execute("SET enable_progress_bar = false")
+    with suppress(duckdb.Error):  # in a notebook without the package that draws it, which then cannot be drawn either
+        con.execute("SET enable_progress_bar = false")
     return con
 
 
