@@ -283,10 +283,16 @@ def _append(view: View, clone: str, records: Sequence[Record], *, lost_power: bo
                 chain.write(drafted)
             elif (entry := read_line(line, clone)) is not None:
                 elsewhere.append(entry)
-    name = view.clone_name() if elsewhere else clone
-    with view.appending(name) as chain:
-        there = {(e.action, e.id, e.path, e.digest, e.at) for e in chain.entries()} if elsewhere else set()
-        chain.write(chain.draft([e for e in elsewhere if (e.action, e.id, e.path, e.digest, e.at) not in there]))
+    if not elsewhere:
+        return
+    with view.appending(view.clone_name()) as chain:  # an earlier recovery that was cut off may have begun this
+        there = set(map(_said, chain.entries()))
+        chain.write(chain.draft([entry for entry in elsewhere if _said(entry) not in there]))
+
+
+def _said(entry: Entry) -> tuple[str, ...]:
+    """What an entry says, whichever chain it stands in."""
+    return (entry.action, entry.id, entry.path, entry.digest, entry.at)
 
 
 def _is_as_said(layout: Layout, record: Record, line: bytes) -> bool:

@@ -7,25 +7,24 @@ it was synced before each call returned.
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import tempfile
 import time
 from collections.abc import Callable
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from restarts import start_anew
 
 from grail_mem import Memory
 from grail_mem.store.journal import Journal, Record
 from grail_mem.store.layout import Layout
-from grail_mem.store.ledger import verify
-from grail_mem.store.ledger_line import read_line
+from grail_mem.store.ledger import Ledger, history, verify
+from grail_mem.store.ledger_line import Entry, read_line
 from grail_mem.write.recovery import LATER_S
 
 STEPS = ("add", "batch", "update", "move", "hide", "restore", "big", "edit", "sync")
@@ -71,16 +70,6 @@ def _steps(memory: Memory, steps: list[str]) -> None:
             fd = os.open(path, os.O_RDONLY)
             os.fsync(fd)
             os.close(fd)
-
-
-def start_anew(root: Path) -> None:
-    """Let the system have been started anew since the journal was written."""
-    path = Layout(root).local / "journal"
-    data = path.read_bytes()
-    _, _, text = data[:4096].rstrip(b"\0\n").partition(b" ")
-    said = json.dumps(json.loads(text) | {"boot": "another"}, separators=(",", ":")).encode()
-    digest = blake2b(said, digest_size=16).hexdigest().encode()
-    path.write_bytes((digest + b" " + said + b"\n").ljust(4096, b"\0") + data[4096:])
 
 
 def records_of(root: Path) -> list[Record]:
@@ -336,3 +325,26 @@ def test_what_a_killed_writer_began_does_not_undo_what_people_did(tmp_path: Path
         memory.add_observation(content="the next write")
         assert "T1" not in {o.title for o in memory.recall().observations}
     assert not gone.exists()
+
+
+def test_lines_that_fit_their_chain_no_longer_go_to_the_present_one_once(tmp_path: Path) -> None:
+    """Also when the recovery that appended them was cut off before it emptied the journal."""
+    perform(tmp_path, ["add", "add"])
+    layout = Layout(tmp_path)
+    journal = (layout.local / "journal").read_bytes()
+    (chain,) = layout.ledger.iterdir()
+    clone = chain.stem
+    chain.unlink()
+    ledger = Ledger(layout)
+    ledger.read()
+    with ledger.appending(clone) as other:
+        other.write(other.draft([Entry("hide", "01JXYZ00000000000000000000", at="2026-01-01T00:00:00Z")]))
+    for _ in range(2):
+        (layout.local / "journal").write_bytes(journal)
+        start_anew(tmp_path)
+        with Memory(tmp_path) as memory:
+            assert {o.title for o in memory.recall().observations} == {"T0", "T1"}
+        added = [entry for entry in history(layout) if entry.action == "add"]
+        assert len(added) == 2
+        assert clone not in {entry.clone for entry in added}
+        assert not verify(layout)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from hashlib import blake2b
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from restarts import start_anew
 
 from grail_mem.store.journal import File, Journal, Record, Tip, left_behind
 from grail_mem.store.layout import Layout
@@ -40,16 +39,6 @@ def journal_of(root: Path) -> Iterator[tuple[Layout, Journal]]:
         yield layout, journal
     finally:
         journal.close()
-
-
-def start_anew(root: Path) -> None:
-    """Let the system have been started anew since the journal was written."""
-    path = Layout(root).local / "journal"
-    data = path.read_bytes()
-    _, _, text = data[:4096].rstrip(b"\0\n").partition(b" ")
-    said = json.dumps(json.loads(text) | {"boot": "another"}, separators=(",", ":")).encode()
-    digest = blake2b(said, digest_size=16).hexdigest().encode()
-    path.write_bytes((digest + b" " + said + b"\n").ljust(4096, b"\0") + data[4096:])
 
 
 @given(st.lists(st.tuples(st.integers(1, 3), st.lists(st.binary(max_size=300), max_size=3), st.booleans()), max_size=6))
