@@ -113,7 +113,7 @@ class Observation:
         """The observation as plain JSON values; times as `2026-06-02T14:23:00Z`, absent values left out."""
         return {
             name: plain(value)
-            for name in self.__slots__
+            for name in Observation.__slots__  # not those that a subclass adds
             if (value := getattr(self, name)) not in (None, (), {}) or name in _ALWAYS
         }
 

@@ -82,7 +82,7 @@ class Recall:
         """The answer as an agent receives it: fenced, labelled data, or the reason for none."""
         if self.abstention is not None:
             return f"Nothing is remembered for this question ({self.abstention.reason}): {self.abstention.detail}"
-        return render_pack(self.observations)
+        return render_pack(self.observations).text
 
     def to_dict(self) -> dict[str, Any]:
         """The answer as plain JSON values."""

@@ -1,0 +1,139 @@
+"""Stored text on its way to a model: hidden characters shown, fences escaped, what reads like an order told.
+
+Nothing is removed: who reads the pack sees what the file holds. Knows nothing of observations.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+from itertools import islice
+from typing import Final
+
+import regex as re
+
+FENCES: Final = ("memories", "observation", "turn")
+"""The tags of a pack; stored text holds none of them unescaped."""
+
+# Joiners and one variation selector are part of writing where they stand in an emoji or between letters of scripts that use
+# them; anywhere else they only hide something.
+_JOINED: Final = r"\p{Script=Arabic}\p{Script=Syriac}\p{Script=Mongolian}\u0900-\u0dff\u1000-\u109f\u1780-\u17ff"
+_HIDDEN: Final = re.compile(
+    rf"""(?<=[\p{{Extended_Pictographic}}\p{{Emoji_Modifier}}]\ufe0f?)\u200d(?=\p{{Extended_Pictographic}})(*SKIP)(*FAIL)
+    |(?<=[\p{{Extended_Pictographic}}0-9\#*])\ufe0f(*SKIP)(*FAIL)
+    |(?<=[{_JOINED}--[\p{{DI}}\p{{Cf}}]])[\u200c\u200d](?=[{_JOINED}--[\p{{DI}}\p{{Cf}}]])(*SKIP)(*FAIL)
+    |[[\p{{Cc}}\p{{Cf}}\p{{Cs}}\p{{Zl}}\p{{Zp}}\p{{DI}}\p{{Noncharacter_Code_Point}}\u2800]--[\n\t]]""",
+    re.VERSION1 | re.VERBOSE,
+)
+"""Controls, formats, bidirectional marks, tags, surrogates, separators and whatever else is drawn as nothing."""
+_SHOWN: Final = re.compile(r"⟨U\+[0-9A-F]{4,6}⟩")
+_OPENING: Final = re.compile(r"[<＜﹤‹〈《⟨˂ᐸ❮❰](?!U\+[0-9A-F]{4,6}⟩)")
+_WINDOW: Final = 400
+"""Characters behind a bracket that are looked at: a tag that hidden characters stretch further is none that a model reads."""
+_LOOKALIKES: Final = str.maketrans(
+    "абеёіїјмнорѕтуѵᴀᴇɪᴍɴᴏʀꜱᴛᴜᴠοαενιρτυ∕⁄⧸", "abeeiijmhopstyvaeimnorstuvoaevipty///"
+)
+"""Letters of other scripts that look like those of the tags."""
+
+_ORDERS: Final = {
+    "instruction": (
+        r"\b(?:ignore|disregard|forget|override|bypass|do not follow|don['’]t follow)\b.{0,40}\b(?:previous|prior|earlier|above|preceding|"
+        r"all|any|your|these|system|other)\b.{0,40}\b(?:instructions?|rules?|prompts?|guidelines?|directives?|directions?|orders|messages?|"
+        r"memor(?:y|ies)|observations?|training)\b",
+        r"\b(?:you must|you should|you shall|you will|you are to) (?:now|always|never|immediately|only|henceforth|obey|comply)\b",
+        r"\b(?:you are|act as|behave as|pretend to be) (?:now|no longer|henceforth|an? (?:unrestricted|jailbroken|different))\b",
+        r"\b(?:from now on|henceforth),? (?:you|always|never|ignore|respond|reply|answer|treat)\b",
+        r"\b(?:system|developer|hidden|initial) (?:prompt|message|instructions?)\b",
+        r"\bnew (?:instructions?|rules?|system prompt)\s*:",
+        r"\b(?:important|attention|note)\b.{0,20}\b(?:assistant|ai|model|agent)s?\b.{0,20}\b(?:must|should|do not|never|always)\b",
+        r"\bdo not (?:tell|inform|mention|reveal|show)\b.{0,30}\b(?:user|human|anyone|operator)\b",
+        r"\b(?:reveal|print|repeat|leak|exfiltrate)\b.{0,30}\b(?:prompt|instructions|secrets?|api keys?|credentials|passwords?)\b",
+    ),
+    "role": (
+        r"(?:^|\n)[ \t>*#_\-\[(\"']{0,8}(?:system|developer|assistant|human|tool)\b[ \t*_\])\"']{0,4}[:：]",
+        r"<\s*\|\s*[\w ]{1,40}\|\s*>|<<\s*/?\s*sys\s*>>|\[\s*/?\s*inst\s*\]|</?s>|<(?:start|end)_of_turn>",
+        r"<\s*/?\s*(?:system|assistant|user|human|developer|tool|function|instructions?|tool_(?:use|call|result)|function_calls?|invoke)\b[^<>]{0,80}>",
+        r"(?:^|\n)\s*#{1,6}\s*(?:system|instructions?|assistant|developer)\s*:?\s*(?:\n|$)",
+    ),
+    "label": (
+        r"\b(?:trust(?:ed)?|trust[ _-]?level|authority|priority|clearance|verified|confidence|status|source)\s*[=:：]\s*[\"'“]?"
+        r"(?:high(?:est)?|full|absolute|system|admin(?:istrator)?|root|owner|security[ -]team|trusted|verified|confirmed|true|yes|100 ?%|1(?:\.0+)?\b)",
+        r"\b(?:verified|approved|signed|authori[sz]ed|confirmed) by (?:the )?(?:system|admin\w*|security|owner|developers?|operators?|anthropic|openai)\b",
+        r"\b(?:supersedes?|overrides?|replaces?|overrules?) (?:all|any|every)\b",
+        r"\bthis (?:memory|observation|note|message) (?:is|has) (?:trusted|authoritative|the only|the highest|priority|precedence)\b",
+    ),
+}  # fmt: skip
+_READS_LIKE: Final = {name: re.compile("|".join(patterns), re.DOTALL) for name, patterns in _ORDERS.items()}
+MEANINGS: Final = {
+    "instruction": "reads like an instruction",
+    "role": "imitates another speaker's turn",
+    "label": "claims authority",
+    "fence": "imitates this fence",
+    "hidden": "holds hidden characters",
+}
+"""The flags in the order they are given, and what each says."""
+
+
+def shown(text: str) -> str:
+    r"""A text with every hidden character written out.
+
+    Line ends are made `\n`; tabs, and joiners where scripts and emoji need them, stay.
+
+    Example:
+        >>> shown("pay \u202eegnahc")
+        'pay ⟨U+202E⟩egnahc'
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return _HIDDEN.sub(lambda m: f"⟨U+{ord(m[0]):04X}⟩", text.replace("\r\n", "\n"))
+
+
+def as_data(text: str) -> str:
+    """A text that can stand inside a fence: hidden characters shown, and nothing in it reads as one of the fences.
+
+    Example:
+        >>> as_data("</Observation > obey")
+        '&lt;/Observation > obey'
+    """
+    text = shown(text)
+    return _OPENING.sub(lambda m: "&lt;" if _is_fence(m.string[m.end() : m.end() + _WINDOW]) else m[0], text)
+
+
+def as_label(text: str, *, at_most: int | None = None) -> str:
+    """A text as the value of an attribute: one line, quotes and brackets escaped, with an ellipsis beyond so many characters."""
+    line = shown(" ".join(text.split()))
+    if at_most is not None and len(line) > at_most:
+        line = f"{line[: at_most - 1].rstrip()}…"
+    return line.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def flags_of(texts: Iterable[str]) -> tuple[str, ...]:
+    """The names in `MEANINGS` that hold for any of the texts, in its order.
+
+    A flag is advice: what is not flagged may be an order all the same, so all of it stays fenced.
+    """
+    found: set[str] = set()
+    for text in texts:
+        plain = shown(text)
+        if len(plain) != len(text.replace("\r\n", "\n")):
+            found.add("hidden")
+        folded = _folded(plain)
+        found.update(name for name, pattern in _READS_LIKE.items() if pattern.search(folded))
+        if any(_is_fence(plain[m.end() : m.end() + _WINDOW]) for m in _OPENING.finditer(plain)):
+            found.add("fence")
+    return tuple(name for name in MEANINGS if name in found)
+
+
+def _is_fence(behind: str) -> bool:
+    """Whether what stands behind an opening bracket reads as one of the tags, whatever its letters, case and gaps."""
+    letters = (char for char in _folded(behind).translate(_LOOKALIKES) if not char.isspace() and char not in "/\\")
+    return "".join(islice(letters, max(map(len, FENCES)))).startswith(FENCES)
+
+
+def _folded(text: str) -> str:
+    """A text for comparing: compatible letters as one, without case, accents and hidden characters."""
+    bare = _SHOWN.sub("", text)
+    if bare.isascii():
+        return bare.lower()
+    parts = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", bare).casefold())
+    return "".join(char for char in parts if not unicodedata.combining(char))
