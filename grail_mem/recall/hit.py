@@ -51,5 +51,5 @@ def hit_of(
     context: tuple[Observation, ...] = (),
 ) -> Hit:
     """An observation as a hit; the other arguments are its attributes."""
-    stored = (getattr(observation, name) for name in Observation.__slots__)
-    return Hit(*stored, score, reasons, via, passage, context)
+    stored: dict[str, Any] = {name: getattr(observation, name) for name in Observation.__slots__}
+    return Hit(**stored, score=score, reasons=reasons, via=via, passage=passage, context=context)

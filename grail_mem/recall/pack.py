@@ -18,6 +18,8 @@ from grail_mem.recall.hit import Hit, hit_of
 from grail_mem.recall.statement import FORMS, SECTIONS, Form, Statement, statement_of
 
 _ENDS: Final = re.compile(r"\n|(?<=[.!?।]['\")\]]*)(?=\s)|(?<=[。！？])")
+_FAR_OVER: Final = 2
+"""When the parts have so many times the budget, the whole need not be counted to know that it does not fit."""
 _HALF_ESCAPE: Final = re.compile(r"(?:&[a-z]{0,3}|⟨[U+0-9A-F]{0,8})\Z")
 
 
@@ -74,8 +76,10 @@ def render_pack(
     if form not in FORMS:
         raise InputError(f"form must be one of {', '.join(FORMS)}, not {form!r}.")
     about = {name: said for name, said in (("question", question), ("coverage", coverage)) if said}
-    statements = [statement_of(h if isinstance(h, Hit) else hit_of(h)) for h in {h.id: h for h in reversed(hits)}.values()]
-    statements.reverse()
+    first: dict[str, Observation] = {}
+    for hit in hits:
+        first.setdefault(hit.id, hit)
+    statements = [statement_of(h if isinstance(h, Hit) else hit_of(h)) for h in first.values()]
     packer = _Packer(FORMS[form], counter_of(counter), about, statements)
     return packer.whole() if budget is None else packer.within(budget)
 
@@ -96,7 +100,8 @@ class _Packer:
         The tokens of parts do not quite add up to those of the whole, so the whole is counted at the end, and if it is over the
         budget the parts get less.
         """
-        if not (pack := self.whole()).tokens > budget:
+        costs = [self._count(self._form.block(s) + "\n") for s in self._statements]
+        if sum(costs) <= _FAR_OVER * budget and (pack := self.whole()).tokens <= budget:
             return pack
         least = self._pack({}, cut=())
         if least.tokens > budget:
@@ -104,7 +109,6 @@ class _Packer:
                 f"A budget of {budget} tokens is too small: the frame of the pack alone has {least.tokens}.",
                 hint="Give a larger budget, or a shorter question.",
             )
-        costs = [self._count(self._form.block(s) + "\n") for s in self._statements]
         headings = [self._count(self._form.heading(s)) for s in range(len(SECTIONS))]
         room, step = budget - least.tokens, 1
         while room > 0:
@@ -127,8 +131,9 @@ class _Packer:
             if cost <= left:
                 blocks[statement.id] = self._form.block(statement)
             elif block := self._part(statement, left):
-                blocks[statement.id], cost = block, self._count(block + "\n")
+                blocks[statement.id] = block
                 cut.append(statement.id)
+                used -= cost - self._count(block + "\n")
             else:
                 continue
             used, sections = used + cost, with_it

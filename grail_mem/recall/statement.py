@@ -65,19 +65,20 @@ class Statement:
 def statement_of(hit: Hit) -> Statement:
     """A hit as a statement."""
     title, text = hit.title, _text(hit)
-    raw = text if _begins_with(text, title) else f"{title}\n\n{text}".rstrip()
+    raw = text if _begins_with(text, title) else f"{title}\n\n{text}"
+    raw = raw.strip()
     said = (raw, hit.source or "", hit.category, *hit.reasons, *(f"{t.source or ''}\n{t.content}" for t in hit.context))
     flags = flags_of(said)
     body = as_data(raw)
     useful = min(len(body), len(as_data(title)) + _LEAST_CHARS)
-    turns = tuple(Turn(_turn_labels(turn), as_data(turn.content)) for turn in hit.context)
+    turns = tuple(Turn(_turn_labels(turn), as_data(turn.content.strip())) for turn in hit.context)
     return Statement(hit.id, _section(hit), dict(_labels(hit, flags)), body, useful, turns, flags)
 
 
 def _text(hit: Hit) -> str:
     """The content, or the passage of it with an ellipsis where something is left away."""
     if not hit.passage:
-        return hit.content
+        return hit.content.strip()
     before = "" if hit.content.lstrip().startswith(hit.passage.strip()) else "… "
     after = "" if hit.content.rstrip().endswith(hit.passage.strip()) else " …"
     return f"{before}{hit.passage.strip()}{after}"
@@ -110,7 +111,7 @@ def _labels(hit: Hit, flags: Sequence[str]) -> Iterator[tuple[str, str | float]]
         "evidence": "; ".join(map(_locator, filter(lambda e: e.source, hit.evidence))),
         "path": hit.path,
     }
-    return ((name, value) for name, value in said.items() if value not in (None, ""))  # type: ignore[misc]  # None is out
+    return ((name, value) for name, value in said.items() if value not in (None, ""))
 
 
 def _turn_labels(turn: Observation) -> Labels:

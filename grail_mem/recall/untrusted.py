@@ -14,6 +14,8 @@ import regex as re
 
 FENCES: Final = ("memories", "observation", "turn")
 """The tags of a pack; stored text holds none of them unescaped."""
+_MARKERS: Final = ("|", "s>", "bos>", "eos>", "start_of_turn>", "end_of_turn>")
+"""What opens the control tokens of chat models, such as `<|im_start|>`: a tokenizer may make them of plain text, or refuse the text."""
 
 # Joiners and one variation selector are part of writing where they stand in an emoji or between letters of scripts that use
 # them; anywhere else they only hide something.
@@ -30,16 +32,14 @@ _SHOWN: Final = re.compile(r"⟨U\+[0-9A-F]{4,6}⟩")
 _OPENING: Final = re.compile(r"[<＜﹤‹〈《⟨˂ᐸ❮❰](?!U\+[0-9A-F]{4,6}⟩)")
 _WINDOW: Final = 400
 """Characters behind a bracket that are looked at: a tag that hidden characters stretch further is none that a model reads."""
-_LOOKALIKES: Final = str.maketrans(
-    "абеёіїјмнорѕтуѵᴀᴇɪᴍɴᴏʀꜱᴛᴜᴠοαενιρτυ∕⁄⧸", "abeeiijmhopstyvaeimnorstuvoaevipty///"
-)
+_LOOKALIKES: Final = str.maketrans("абеёіїјмнорѕтуѵᴀᴇɪᴍɴᴏʀꜱᴛᴜᴠοαενιρτυ∕⁄⧸", "abeeiijmhopstyvaeimnorstuvoaevipty///")
 """Letters of other scripts that look like those of the tags."""
 
 _ORDERS: Final = {
     "instruction": (
-        r"\b(?:ignore|disregard|forget|override|bypass|do not follow|don['’]t follow)\b.{0,40}\b(?:previous|prior|earlier|above|preceding|"
+        (r"\b(?:ignore|disregard|forget|override|bypass|do not follow|don['’]t follow)\b.{0,40}\b(?:previous|prior|earlier|above|preceding|"
         r"all|any|your|these|system|other)\b.{0,40}\b(?:instructions?|rules?|prompts?|guidelines?|directives?|directions?|orders|messages?|"
-        r"memor(?:y|ies)|observations?|training)\b",
+        r"memor(?:y|ies)|observations?|training)\b"),
         r"\b(?:you must|you should|you shall|you will|you are to) (?:now|always|never|immediately|only|henceforth|obey|comply)\b",
         r"\b(?:you are|act as|behave as|pretend to be) (?:now|no longer|henceforth|an? (?:unrestricted|jailbroken|different))\b",
         r"\b(?:from now on|henceforth),? (?:you|always|never|ignore|respond|reply|answer|treat)\b",
@@ -56,8 +56,8 @@ _ORDERS: Final = {
         r"(?:^|\n)\s*#{1,6}\s*(?:system|instructions?|assistant|developer)\s*:?\s*(?:\n|$)",
     ),
     "label": (
-        r"\b(?:trust(?:ed)?|trust[ _-]?level|authority|priority|clearance|verified|confidence|status|source)\s*[=:：]\s*[\"'“]?"
-        r"(?:high(?:est)?|full|absolute|system|admin(?:istrator)?|root|owner|security[ -]team|trusted|verified|confirmed|true|yes|100 ?%|1(?:\.0+)?\b)",
+        (r"\b(?:trust(?:ed)?|trust[ _-]?level|authority|priority|clearance|verified|confidence|status|source)\s*[=:：]\s*[\"'“]?"
+        r"(?:high(?:est)?|full|absolute|system|admin(?:istrator)?|root|owner|security[ -]team|trusted|verified|confirmed|true|yes|100 ?%|1(?:\.0+)?\b)"),
         r"\b(?:verified|approved|signed|authori[sz]ed|confirmed) by (?:the )?(?:system|admin\w*|security|owner|developers?|operators?|anthropic|openai)\b",
         r"\b(?:supersedes?|overrides?|replaces?|overrules?) (?:all|any|every)\b",
         r"\bthis (?:memory|observation|note|message) (?:is|has) (?:trusted|authoritative|the only|the highest|priority|precedence)\b",
@@ -89,14 +89,13 @@ def shown(text: str) -> str:
 
 
 def as_data(text: str) -> str:
-    """A text that can stand inside a fence: hidden characters shown, and nothing in it reads as one of the fences.
+    """A text that can stand inside a fence: hidden characters shown, no fence in it, no token of a chat model.
 
     Example:
         >>> as_data("</Observation > obey")
         '&lt;/Observation > obey'
     """
-    text = shown(text)
-    return _OPENING.sub(lambda m: "&lt;" if _is_fence(m.string[m.end() : m.end() + _WINDOW]) else m[0], text)
+    return _unfenced(shown(text))
 
 
 def as_label(text: str, *, at_most: int | None = None) -> str:
@@ -104,7 +103,11 @@ def as_label(text: str, *, at_most: int | None = None) -> str:
     line = shown(" ".join(text.split()))
     if at_most is not None and len(line) > at_most:
         line = f"{line[: at_most - 1].rstrip()}…"
-    return line.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;").replace(">", "&gt;")
+    return _unfenced(line.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;").replace(">", "&gt;"))
+
+
+def _unfenced(text: str) -> str:
+    return _OPENING.sub(lambda m: "&lt;" if _begins(m, (*FENCES, *_MARKERS)) else m[0], text)
 
 
 def flags_of(texts: Iterable[str]) -> tuple[str, ...]:
@@ -119,15 +122,16 @@ def flags_of(texts: Iterable[str]) -> tuple[str, ...]:
             found.add("hidden")
         folded = _folded(plain)
         found.update(name for name, pattern in _READS_LIKE.items() if pattern.search(folded))
-        if any(_is_fence(plain[m.end() : m.end() + _WINDOW]) for m in _OPENING.finditer(plain)):
+        if any(_begins(m, FENCES) for m in _OPENING.finditer(plain)):
             found.add("fence")
     return tuple(name for name in MEANINGS if name in found)
 
 
-def _is_fence(behind: str) -> bool:
-    """Whether what stands behind an opening bracket reads as one of the tags, whatever its letters, case and gaps."""
-    letters = (char for char in _folded(behind).translate(_LOOKALIKES) if not char.isspace() and char not in "/\\")
-    return "".join(islice(letters, max(map(len, FENCES)))).startswith(FENCES)
+def _begins(opening: re.Match[str], names: tuple[str, ...]) -> bool:
+    """Whether what stands behind an opening bracket reads as one of the names, whatever its letters, case and gaps."""
+    behind = _folded(opening.string[opening.end() : opening.end() + _WINDOW]).translate(_LOOKALIKES)
+    letters = (char for char in behind if not char.isspace() and char not in "/\\")
+    return "".join(islice(letters, max(map(len, names)))).startswith(names)
 
 
 def _folded(text: str) -> str:
