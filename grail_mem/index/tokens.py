@@ -7,7 +7,7 @@ parts; scripts without spaces become pairs of characters. Knows nothing of weigh
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import pairwise
 from typing import Final
@@ -99,9 +99,30 @@ def terms(text: str, *, stop_words: bool = True) -> list[str]:
     return said or [term for term, _ in found]
 
 
+def marked_terms(text: str) -> list[tuple[str, bool]]:
+    """The terms of a text but for function words, in order, each with whether it may begin a name.
+
+    A name begins with a capital, a digit or a letter of a script that has no capitals.
+
+    Example:
+        >>> marked_terms("The Nile floods")
+        [('nile', True), ('flood', False)]
+    """
+    return [
+        (term, not match[0][0].islower())
+        for match in _RUN.finditer(unicodedata.normalize("NFC", text))
+        for term, is_stop in _of_match(match)
+        if not is_stop
+    ]
+
+
 def _terms(text: str) -> Iterator[tuple[str, bool]]:
     for match in _RUN.finditer(unicodedata.normalize("NFC", text)):
-        yield from _of_run(match[0], match.lastgroup) if len(match[0]) <= MAX_TERM_CHARS else _of_long(match[0])
+        yield from _of_match(match)
+
+
+def _of_match(match: re.Match[str]) -> Iterable[tuple[str, bool]]:
+    return _of_run(match[0], match.lastgroup) if len(match[0]) <= MAX_TERM_CHARS else _of_long(match[0])
 
 
 @lru_cache(maxsize=_KEPT)

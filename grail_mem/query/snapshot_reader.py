@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from grail_mem.errors import IndexUnusableError
 from grail_mem.model.category import category_key
 from grail_mem.model.filter import Filter, Page
+from grail_mem.model.observation import Observation
 from grail_mem.query.delta import BaseRow
 from grail_mem.query.engine import connect, index_errors
 from grail_mem.query.filter_sql import Plan, Term, TermPlace, plan
 from grail_mem.query.index_file import DIMENSIONS, VERSION, quoted, term_digest
 from grail_mem.store.files import FileState
+from grail_mem.store.schema import observation_of
 
 if TYPE_CHECKING:  # a tenth of a second, spent when the first question is asked
     import duckdb
@@ -30,6 +32,7 @@ _GROWTH: Final = 4
 _SETTINGS: Final = "SET disabled_optimizers = 'late_materialization'"
 """Rows are a few numbers wide: to look for row numbers first and for their values after that takes up to twice as long."""
 _decoded: Final = json.JSONDecoder().raw_decode
+_MOST_ROWS: Final = 10_000
 _FILE_COLUMNS: Final = "rid, id, path, sha256, size_bytes, mtime_ns, ctime_ns, has_id, observed_us, recorded_us"
 
 
@@ -143,6 +146,38 @@ class SnapshotReader:
             conditions, values = (*made.conditions, order.after), (*made.values, *start)
             size *= _GROWTH
         return [Found(value, us, rid, self._payload(first, n)) for value, us, rid, first, n in found[:limit]]
+
+    def rids(self, f: Filter) -> np.ndarray:
+        """The numbers of the rows that match, dead ones included, int32."""
+        import numpy as np
+
+        made = self.plan(f)
+        if made is None:
+            return np.zeros(0, np.int32)
+        sql = f"SELECT rid FROM {made.table} {_where(list(made.conditions))}"
+        with index_errors(self.path):
+            found: np.ndarray = self.con.execute(sql, list(made.values)).fetchnumpy()["rid"]
+        return found
+
+    def keys_and_times(self) -> tuple[np.ndarray, np.ndarray]:
+        """By row, the first 64 bits of its file's digest, uint64, and when it was observed, microseconds, int64."""
+        sql = "SELECT ('0x' || sha256[1:16])::UBIGINT AS key, observed_us FROM x.files ORDER BY rid"
+        with index_errors(self.path):
+            found = self.con.execute(sql).fetchnumpy()
+        return found["key"], found["observed_us"]
+
+    def payloads(self, rids: Sequence[int]) -> list[list[Any]]:
+        """The payloads of rows, in the order asked for."""
+        places: dict[int, tuple[int, int]] = {}
+        for start in range(0, len(rids), _MOST_ROWS):
+            sql = "SELECT rid, first_byte, n_bytes FROM x.obs WHERE rid IN (SELECT unnest(?::INTEGER[]))"
+            chosen = list(rids[start : start + _MOST_ROWS])
+            places |= {rid: (first, n) for rid, first, n in self._all(sql, [chosen])}
+        return [self._payload(*places[rid]) for rid in rids]
+
+    def observations(self, rids: Sequence[int]) -> list[Observation]:
+        """The observations that rows are, in the order asked for."""
+        return list(map(observation_of, self.payloads(rids)))
 
     def count(self, f: Filter) -> int:
         """How many rows match."""

@@ -22,7 +22,7 @@ OUTPUT: Final = "output"
 
 _PLACES: Final = {
     "settings": SETTINGS_FILE, "ledger": LEDGER, "local": LOCAL, "staging": STAGING,
-    "output": OUTPUT, "snapshots": f"{OUTPUT}/snapshots",
+    "output": OUTPUT, "snapshots": f"{OUTPUT}/snapshots", "index": f"{OUTPUT}/index", "vectors": f"{OUTPUT}/vectors",
 }  # fmt: skip
 _PLAIN_PATH: Final = re.compile(
     r"(?:(?!(?i:node_modules|__pycache__)/)[A-Za-z0-9_][\w -]*/)*[A-Za-z0-9_][\w-]*\.md", re.ASCII
@@ -45,6 +45,8 @@ class Layout:
         staging: Files being written, before they get their names.
         output: Everything derived; may be deleted at any time.
         snapshots: Derived: one folder per snapshot.
+        index: Derived: what ranked recall searches.
+        vectors: Derived: vectors of texts, a folder for each model.
     """
 
     root: Path
@@ -56,6 +58,8 @@ class Layout:
     staging: Path = field(init=False, repr=False)
     output: Path = field(init=False, repr=False)
     snapshots: Path = field(init=False, repr=False)
+    index: Path = field(init=False, repr=False)
+    vectors: Path = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         for name, place in _PLACES.items():  # joined once: a write asks for a dozen of them

@@ -1,0 +1,188 @@
+"""The catalog: the segments on disk that together hold the rows of snapshots, and how they keep up with them.
+
+Derived and disposable: what the catalog lacks is indexed in memory by whoever asks. Knows nothing of the delta.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from grail_mem.index import document as documents
+from grail_mem.index import passages, tokens, traits
+from grail_mem.index.document import Document, document
+from grail_mem.index.segment import Segment, indexed, load_segment, merged, save_segment, segment_of
+from grail_mem.query.view import View
+from grail_mem.store.files import FOLDER_MODE, replace_file, translated
+from grail_mem.store.layout import Layout
+from grail_mem.store.lock import exclusive
+
+if TYPE_CHECKING:
+    import numpy as np
+
+VERSION: Final = 1
+LOCK: Final = "index.lock"
+_CATALOG: Final = "catalog.json"
+_BATCH: Final = 20_000
+"""Documents that are held in memory at a time while segments are made; chosen, about 200 MB."""
+_GROWTH: Final = 4
+"""A segment is merged with its neighbour unless that one has so many times its documents; chosen: each document is
+written about log4(N) times."""
+_DEAD_SHARE: Final = 0.25
+"""Of the documents of a segment, those that may have gone before it is made anew; chosen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """What bringing the index up to date did.
+
+    Attributes:
+        n_documents: Observations of the snapshot that it holds now.
+        n_added: Those that were added.
+        n_segments: Segments it consists of.
+    """
+
+    n_documents: int
+    n_added: int
+    n_segments: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain JSON values."""
+        return {"n_documents": self.n_documents, "n_added": self.n_added, "n_segments": self.n_segments}
+
+
+def identity() -> dict[str, int]:
+    """What a segment is made by; one made by anything else is not used."""
+    return {
+        "version": VERSION, "tokens": tokens.VERSION, "passages": passages.VERSION, "document": documents.VERSION,
+        "traits": traits.VERSION,
+    }  # fmt: skip
+
+
+def load_catalog(layout: Layout) -> tuple[Segment, ...]:
+    """The segments that count now; none when there is no catalog or it was made by other versions.
+
+    Raises:
+        IndexUnusableError: A file of it is damaged.
+    """
+    while True:
+        names = _names(layout)
+        try:
+            return tuple(load_segment(layout.index / name) for name in names)
+        except Exception:
+            if names == _names(layout):  # else another process made one of many meanwhile
+                raise
+
+
+def _names(layout: Layout) -> list[str]:
+    try:
+        said = json.loads((layout.index / _CATALOG).read_bytes())
+        names = [str(name) for name in said["segments"]]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+    return names if said.get("identity") == identity() else []
+
+
+def update_catalog(view: View, *, progress: Callable[[int], None] | None = None) -> Indexed:
+    """Take the rows of the view's snapshot that no segment holds into a new one, and merge small segments.
+
+    Args:
+        view: The store; its snapshot counts, not its delta.
+        progress: Called with the number of observations added so far.
+    """
+    from grail_mem.index.corpus import matched
+
+    layout = view.layout
+    with translated("write the search index"), exclusive(layout.local / LOCK):
+        layout.index.mkdir(parents=True, exist_ok=True, mode=FOLDER_MODE)
+        names = _names(layout)
+        held = [load_segment(layout.index / name) for name in names]
+        reader = view.live_base()
+        if reader is None:
+            return Indexed(0, 0, 0)
+        keys, _ = reader.keys_and_times()
+        row, missing = matched([segment.said.key for segment in held], keys)
+        groups = [_Group(name, segment, kept) for name, segment, kept in zip(names, held, _split(row >= 0, held), strict=True)]
+        for start in range(0, len(missing), _BATCH):
+            chosen = [int(rid) for rid in missing[start : start + _BATCH]]
+            made = segment_of(documents_of_rows(view, chosen))
+            groups.append(_Group("", made, None))
+            if progress:
+                progress(start + len(chosen))
+        groups = [group for group in groups if group.n_kept]
+        while (pair := _to_merge(groups)) is not None:
+            groups[pair : pair + 2] = [_Group("", _merge(groups[pair : pair + 2]), None)]
+        groups = [_Group("", _merge([group]), None) if group.is_sparse else group for group in groups]
+        names = [group.name or _saved(layout, group.segment) for group in groups]
+        replace_file(layout.index / _CATALOG, json.dumps({"identity": identity(), "segments": names}).encode())
+        _remove_others(layout, names)
+        return Indexed(sum(group.n_kept for group in groups), len(missing), len(groups))
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """A segment, its name when it is on disk, and which of its documents still are rows; None for all."""
+
+    name: str
+    segment: Segment
+    kept: np.ndarray | None
+
+    @property
+    def n_kept(self) -> int:
+        return self.segment.n_documents if self.kept is None else int(self.kept.sum())
+
+    @property
+    def is_sparse(self) -> bool:
+        return self.n_kept < self.segment.n_documents * (1 - _DEAD_SHARE)
+
+
+def _split(kept: np.ndarray, held: Sequence[Segment]) -> list[np.ndarray]:
+    import numpy as np
+
+    return np.split(kept, np.cumsum([segment.n_documents for segment in held])[:-1]) if held else []
+
+
+def _to_merge(groups: Sequence[_Group]) -> int | None:
+    """The place of the last two neighbours of which the first is not much larger than the second."""
+    for place in range(len(groups) - 2, -1, -1):
+        if groups[place].n_kept < _GROWTH * groups[place + 1].n_kept:
+            return place
+    return None
+
+
+def _merge(groups: Sequence[_Group]) -> Segment:
+    import numpy as np
+
+    kept = [np.ones(g.segment.n_documents, bool) if g.kept is None else g.kept for g in groups]
+    return indexed(merged([g.segment.said for g in groups], kept))
+
+
+def _saved(layout: Layout, segment: Segment) -> str:
+    """Write a segment under a name that none has, whole before it has it."""
+    taken = [int(path.name) for path in layout.index.iterdir() if path.name.isdigit()]
+    name = f"{max(taken, default=0) + 1:06d}"
+    draft = layout.index / "draft"
+    with suppress(FileNotFoundError):
+        shutil.rmtree(draft)
+    save_segment(segment, draft)
+    os.rename(draft, layout.index / name)
+    return name
+
+
+def _remove_others(layout: Layout, names: Sequence[str]) -> None:
+    """Remove segments that count no longer; whoever has them mapped keeps them."""
+    for path in layout.index.iterdir():
+        if (path.name.isdigit() and path.name not in names) or path.name == "draft":
+            with suppress(OSError):
+                shutil.rmtree(path)
+
+
+def documents_of_rows(view: View, rids: Sequence[int]) -> Iterator[Document]:
+    """The documents of rows of the snapshot, in the order asked for."""
+    reader = view.live_base()
+    return map(document, reader.observations(rids)) if reader is not None and rids else iter(())

@@ -1,0 +1,347 @@
+"""The corpus: every passage that a view shows, numbered, with its document, session, speaker and neighbours.
+
+It consists of segments on disk for what a snapshot holds and of segments in memory for what came after it; nothing is
+ever missing from it. Knows nothing of questions and scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from grail_mem.index.catalog import documents_of_rows, load_catalog
+from grail_mem.index.document import document, key_of, name_hash
+from grail_mem.index.segment import Segment, indexed, merged, segment_of
+from grail_mem.model.filter import Filter
+from grail_mem.model.observation import Observation
+from grail_mem.query.view import View
+from grail_mem.store.layout import Layout
+
+if TYPE_CHECKING:
+    import numpy as np
+
+REACH: Final = 3
+"""Turns before and after one that count as its surroundings. Measured on conversations; more gain nothing."""
+_MOST_SEGMENTS: Final = 8
+"""Segments in memory from which on they are made one; chosen."""
+_NOWHERE: Final = -1
+
+
+class Part(NamedTuple):
+    """A segment and the numbers of its first passage and document among all."""
+
+    segment: Segment
+    first_passage: int
+    first_document: int
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """What is known of every passage and document, by number.
+
+    Attributes:
+        doc: Document of each passage, int32.
+        n_terms: Terms of each passage, int32.
+        digest: Digest of its embedded text, uint64.
+        traits: What its text is like, uint8, passages x `segment.TRAITS`.
+        first_passage: Where the passages of each document begin, int32, documents + 1.
+        key: Key of each document, uint64.
+        row: What each document is: a row of the snapshot, -1 for nothing that counts, -2 - i for row i of `Corpus.delta`.
+        us: When each was observed, microseconds since 1970, int64.
+        speaker: Who said it, a number in `speakers`, int32, -1 for nobody.
+        live: Which passages count, bool.
+        at: The passage at each place in the order of sessions, turns and passages, int32.
+        place: The place of each passage, int32, -1 for one that does not count.
+        session: Number of the session of each passage, int32; a document that is in none is one by itself.
+        speakers: Keys of all who say something, in order.
+    """
+
+    doc: np.ndarray
+    n_terms: np.ndarray
+    digest: np.ndarray
+    traits: np.ndarray
+    first_passage: np.ndarray
+    key: np.ndarray
+    row: np.ndarray
+    us: np.ndarray
+    speaker: np.ndarray
+    live: np.ndarray
+    at: np.ndarray
+    place: np.ndarray
+    session: np.ndarray
+    speakers: tuple[str, ...]
+
+
+class Corpus:
+    """Every passage of a view; `refresh` brings it up to date with the view."""
+
+    def __init__(self, layout: Layout) -> None:
+        import numpy as np
+
+        self._layout = layout
+        self._state: object = None
+        self._snapshot: str | None = None
+        self._base: tuple[Segment, ...] = ()
+        self._base_row, self._unindexed = matched([], np.zeros(0, np.uint64))
+        self._base_us = np.zeros(0, np.int64)
+        self._recent: list[tuple[Segment, list[_Name]]] = []
+        self.delta: list[Observation] = []
+        self.parts: tuple[Part, ...] = ()
+        self.columns = _columns([], np.zeros(0, np.int32), np.zeros(0, np.int64))
+        self.n_live = 0
+        self.mean_terms = 1.0
+
+    def refresh(self, view: View) -> bool:
+        """Take in what the view, which must be up to date, shows now; returns whether anything changed."""
+        state = (view.manifest.name, view.delta.version, len(view.tombstones))
+        if state == self._state:
+            return False
+        if view.manifest.name != self._snapshot:
+            self._open_base(view)
+        self._number(view, self._take_recent(view))
+        self._state = state
+        return True
+
+    def _open_base(self, view: View) -> None:
+        """Load the segments on disk and find the row of the snapshot that each of their documents is."""
+        import numpy as np
+
+        self._base = load_catalog(self._layout)
+        reader = view.live_base()
+        keys, us = reader.keys_and_times() if reader else (np.zeros(0, np.uint64), np.zeros(0, np.int64))
+        self._base_row, self._unindexed = matched([segment.said.key for segment in self._base], keys)
+        self._base_us = us
+        self._snapshot = view.manifest.name
+
+    def _take_recent(self, view: View) -> dict[_Name, Observation | int]:
+        """Make segments in memory of what no segment holds yet; returns all that has to be in them."""
+        wanted: dict[_Name, Observation | int] = {("", int(rid)): int(rid) for rid in self._unindexed}
+        for found in view.loose().matching(Filter()):
+            o = found.row.observation
+            wanted[o.id, key_of(o.sha256)] = o
+        held = {name for _, names in self._recent for name in names}
+        new = [name for name in wanted if name not in held]
+        if new:
+            rids = [rid for name in new if isinstance(rid := wanted[name], int)]
+            rows = documents_of_rows(view, rids)
+            made = (document(o) if isinstance(o := wanted[name], Observation) else next(rows) for name in new)
+            self._recent.append((segment_of(made), new))
+        if len(self._recent) > _MOST_SEGMENTS:
+            self._recent = [_together(self._recent, wanted)]
+        return wanted
+
+    def _number(self, view: View, wanted: dict[_Name, Observation | int]) -> None:
+        import numpy as np
+
+        reader = view.live_base()
+        n_rows = reader.n_rows if reader else 0
+        counts = np.ones(n_rows + 1, bool)
+        counts[-1] = False
+        counts[list(view.dead_rids())] = False
+        row = np.where(counts[self._base_row], self._base_row, _NOWHERE)
+        self.delta = []
+        rows = [row.astype(np.int32)]
+        for _, names in self._recent:
+            rows.append(np.array([self._row_of(wanted.get(name), counts) for name in names], np.int32))
+        segments = [*self._base, *(segment for segment, _ in self._recent)]
+        times = np.array([*map(_us, self.delta), 0], np.int64)
+        row = np.concatenate(rows)
+        base_us = np.append(self._base_us, 0)
+        us = np.where(row >= 0, base_us[np.maximum(row, 0)] if n_rows else 0, times[np.minimum(-2 - row, len(times) - 1)])
+        self.parts = tuple(_parts(segments))
+        self.columns = _columns(segments, row, us)
+        live = self.columns.live
+        self.n_live = int(live.sum())
+        self.mean_terms = max(float(self.columns.n_terms[live].mean()), 1.0) if self.n_live else 1.0
+
+    def _row_of(self, said: Observation | int | None, counts: np.ndarray) -> int:
+        if said is None:
+            return _NOWHERE
+        if isinstance(said, int):
+            return said if counts[said] else _NOWHERE
+        self.delta.append(said)
+        return -1 - len(self.delta)
+
+    @property
+    def n_passages(self) -> int:
+        """Passages, those that do not count included."""
+        return len(self.columns.doc)
+
+    @property
+    def speaker_names(self) -> list[int]:
+        """Hashes of the names of all who say something, and of their first names."""
+        return [name_hash(name) for key in self.columns.speakers for name in dict.fromkeys((key, key.split(" ")[0]))]
+
+    def terms_of(self, passages: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Term hashes of passages behind one another, whether each may begin a name, and whose each is (its place among them)."""
+        return self._gathered(passages, "first_term", "terms", "marks")
+
+    def names_of(self, passages: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Name hashes of passages behind one another, what is known of each, and whose each is."""
+        return self._gathered(passages, "first_name", "names", "flags")
+
+    def _gathered(self, passages: np.ndarray, first: str, *wanted: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        import numpy as np
+
+        found: list[tuple[np.ndarray, ...]] = []
+        for part in self.parts:
+            mine = np.flatnonzero(
+                (passages >= part.first_passage) & (passages < part.first_passage + part.segment.n_passages)
+            )
+            local, said = passages[mine] - part.first_passage, part.segment.said
+            ends = getattr(said, first)
+            at = expanded(ends[local], ends[local + 1])
+            owner = np.repeat(mine, ends[local + 1] - ends[local])
+            found.append((*(getattr(said, name)[at] for name in wanted), owner))
+        if not found:
+            return np.zeros(0, np.uint64), np.zeros(0, np.uint8), np.zeros(0, np.int64)
+        values, marks, owners = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
+        order = np.argsort(owners, kind="stable")
+        return values[order], marks[order], owners[order]
+
+    def passages_of(self, documents: np.ndarray) -> np.ndarray:
+        """The passages of documents, in order."""
+        columns = self.columns
+        return expanded(columns.first_passage[documents], columns.first_passage[documents + 1])
+
+    def around(self, passages: np.ndarray) -> np.ndarray:
+        """The passages around some in their session, int32, passages x (2 `REACH` + 1); -1 where there is none."""
+        import numpy as np
+
+        columns = self.columns
+        if not len(columns.at):
+            return np.full((len(passages), 2 * REACH + 1), -1, np.int32)
+        place = columns.place[passages][:, None] + np.arange(-REACH, REACH + 1)
+        near = columns.at[np.clip(place, 0, len(columns.at) - 1)]
+        inside = (place >= 0) & (place < len(columns.at)) & (columns.place[passages] >= 0)[:, None]
+        return np.where(inside & (columns.session[near] == columns.session[passages][:, None]), near, -1)
+
+_Name = tuple[str, int]
+"""What a document in memory is told by: id and key, or an empty text and a row of the snapshot."""
+
+
+def _us(o: Observation) -> int:
+    from grail_mem.model.times import to_us
+
+    return to_us(o.observed_at)
+
+
+def matched(held: Sequence[np.ndarray], keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Find the row that each document is.
+
+    Args:
+        held: Keys of documents, a group each.
+        keys: Keys of rows.
+
+    Returns:
+        The row of each document, int32, -1 for none, and the rows that no document is, ascending. Rows with the same key,
+        files with the same bytes, are taken in order.
+    """
+    import numpy as np
+
+    documents = _told_apart(np.concatenate([np.zeros(0, np.uint64), *held]))
+    rows = _told_apart(keys)
+    row = np.full(len(documents), _NOWHERE, np.int32)
+    if not len(documents) or not len(rows):
+        return row, np.arange(len(rows))
+    order = np.argsort(documents, kind="stable")
+    at = np.minimum(np.searchsorted(documents[order], rows), len(order) - 1)
+    found = documents[order[at]] == rows
+    row[order[at[found]]] = np.flatnonzero(found)
+    return row, np.flatnonzero(~found)
+
+
+def _told_apart(keys: np.ndarray) -> np.ndarray:
+    """Keys of which the second, third, … equal one is made another, by its order."""
+    import numpy as np
+
+    order = np.argsort(keys, kind="stable")
+    ordered = keys[order]
+    begins = np.ones(len(keys), bool)
+    begins[1:] = ordered[1:] != ordered[:-1]
+    if begins.all():
+        return keys
+    place = np.arange(len(keys))
+    nth = np.empty(len(keys), np.uint64)
+    nth[order] = (place - np.maximum.accumulate(np.where(begins, place, 0))).astype(np.uint64)
+    made: np.ndarray = keys + nth * np.uint64(0xD6E8FEB86659FD93)
+    return made
+
+
+def _together(recent: Sequence[tuple[Segment, list[_Name]]], wanted: Iterable[_Name]) -> tuple[Segment, list[_Name]]:
+    import numpy as np
+
+    counts = set(wanted)
+    kept = [np.array([name in counts for name in names], bool) for _, names in recent]
+    said = merged([segment.said for segment, _ in recent], kept)
+    return indexed(said), [name for _, names in recent for name in names if name in counts]
+
+
+def _parts(segments: Iterable[Segment]) -> Iterator[Part]:
+    passages = documents = 0
+    for segment in segments:
+        yield Part(segment, passages, documents)
+        passages, documents = passages + segment.n_passages, documents + segment.n_documents
+
+
+def _columns(segments: Sequence[Segment], row: np.ndarray, us: np.ndarray) -> Columns:
+    """The columns of all segments behind one another."""
+    import numpy as np
+
+    speakers = tuple(sorted({name for segment in segments for name in segment.said.speakers}))
+    number = {name: i for i, name in enumerate(speakers)}
+
+    def joined(dtype: type, arrays: Iterable[np.ndarray]) -> np.ndarray:
+        return np.concatenate([np.zeros(0, dtype), *arrays]).astype(dtype, copy=False)
+
+    parts = list(_parts(segments))
+    doc = joined(np.int32, (part.segment.doc + np.int32(part.first_document) for part in parts))
+    first = joined(np.int32, (part.segment.said.first_passage[:-1] + np.int32(part.first_passage) for part in parts))
+    first = np.append(first, np.int32(len(doc)))
+    said = [segment.said for segment in segments]
+    speaker = joined(
+        np.int32, (np.array([*(number[name] for name in one.speakers), -1], np.int32)[one.speaker] for one in said)
+    )
+    key = joined(np.uint64, (one.key for one in said))
+    session = joined(np.uint64, (one.session for one in said))
+    turn = joined(np.int32, (one.turn for one in said))
+    live = (row != _NOWHERE)[doc] if len(doc) else np.zeros(0, bool)
+    at, place, number_of_session = _order(row != _NOWHERE, session, turn, us, key, first)
+    traits = np.concatenate([np.zeros((0, 6), np.uint8), *(one.traits for one in said)])
+    return Columns(
+        doc, joined(np.int32, (s.n_terms for s in segments)), joined(np.uint64, (one.digest for one in said)), traits,
+        first, key, row, us, speaker, live, at, place, number_of_session, speakers,
+    )  # fmt: skip
+
+
+def _order(
+    live: np.ndarray, session: np.ndarray, turn: np.ndarray, us: np.ndarray, key: np.ndarray, first: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Passages in the order of sessions: the passage at each place, the place of each, and its session's number."""
+    import numpy as np
+
+    inside = np.flatnonzero(live & (session != 0))
+    alone = np.flatnonzero(live & (session == 0))
+    ordered = inside[np.lexsort((key[inside], us[inside], turn[inside], session[inside]))]
+    documents = np.concatenate([ordered, alone])
+    new = np.ones(len(documents), bool)
+    new[1:] = session[documents[1:]] != session[documents[:-1]]
+    new[len(ordered) :] = True
+    number = np.cumsum(new, dtype=np.int32) - 1
+    at = expanded(first[documents], first[documents + 1])
+    place = np.full(int(first[-1]), -1, np.int32)
+    place[at] = np.arange(len(at), dtype=np.int32)
+    of_session = np.full(int(first[-1]), -1, np.int32)
+    of_session[at] = np.repeat(number, first[documents + 1] - first[documents])
+    return at.astype(np.int32), place, of_session
+
+
+def expanded(begin: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """The numbers of several ranges behind one another, int64."""
+    import numpy as np
+
+    lengths = (end - begin).astype(np.int64)
+    skipped = np.cumsum(lengths) - lengths
+    made: np.ndarray = np.repeat(begin - skipped, lengths) + np.arange(int(lengths.sum()))
+    return made

@@ -1,0 +1,188 @@
+"""What of an observation is searched: its passages with their terms, traits and names.
+
+A function of the observation's own text alone, so that it is made once for each file content. Knows nothing of how
+documents are stored or scored.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from hashlib import blake2b
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from grail_mem.index.passages import passages
+from grail_mem.index.tokens import marked_terms, terms
+from grail_mem.index.traits import Traits, capitalised, traits
+from grail_mem.index.vectors import text_digest
+from grail_mem.model.names import entity_key, session_key
+from grail_mem.model.observation import Observation
+
+VERSION: Final = 1
+"""Changes when an observation would be searched by something else; an index of another version is made anew."""
+
+GAP: Final = 0
+"""Stands between parts of a text that are no neighbours, such as a title and the body."""
+MAX_NAME_TERMS: Final = 8
+DECLARED: Final = 1
+RELATED: Final = 2
+_KEPT: Final = 1 << 18
+_MASK: Final = (1 << 64) - 1
+# An odd multiplier near 2^64 divided by the golden ratio. Source: Knuth, The Art of Computer Programming 3, 6.4.
+MULTIPLIER: Final = 0x9E3779B97F4A7C15
+_IN_BRACKETS: Final = re.compile(r"\s*\([^()]*\)\s*$")
+
+
+class PassageText(NamedTuple):
+    """One passage as it is searched.
+
+    Attributes:
+        start: Where it begins in the content, in characters.
+        length: How many characters it has.
+        digest: Digest of the text that is embedded.
+        terms: Hashes of its terms in order, `GAP` between parts.
+        marks: For each term, whether it may begin a name.
+        traits: What its text is like.
+        names: Hashes of the names in it, with what is known of each: 0, `DECLARED`, `RELATED`, or both.
+    """
+
+    start: int
+    length: int
+    digest: int
+    terms: list[int]
+    marks: list[bool]
+    traits: Traits
+    names: dict[int, int]
+
+
+class Document(NamedTuple):
+    """One observation as it is searched.
+
+    Attributes:
+        key: The first 64 bits of its file's digest.
+        session: Hash of its session, 0 for none.
+        turn: Its place in the session, -1 for none.
+        speaker: The key of who said it, empty for nobody.
+        titles: Hashes of the names that it is about: its title, unless that is the beginning of its content.
+        passages: At least one.
+    """
+
+    key: int
+    session: int
+    turn: int
+    speaker: str
+    titles: tuple[int, ...]
+    passages: list[PassageText]
+
+
+def document(o: Observation) -> Document:
+    """What of an observation is searched."""
+    title = own_title(o)
+    names = _declared(o)
+    title_name = name_hash(_IN_BRACKETS.sub("", title)) if title else 0
+    made: list[PassageText] = []
+    for number, passage in enumerate(passages(o.content)):
+        found = dict.fromkeys(map(name_hash, capitalised(passage.text, at_start=bool(title))), 0)
+        found |= names
+        if title_name:
+            found.setdefault(title_name, 0)
+        found.pop(0, None)
+        parts = [title, passage.text, *(_labels(o, passage.text) if number == 0 else ())]
+        hashes, marks = _joined(parts)
+        made.append(
+            PassageText(
+                passage.start, len(passage.text), text_digest(embedded_text(title, passage.text)), hashes, marks,
+                traits(passage.text), found,
+            )
+        )  # fmt: skip
+    return Document(
+        key_of(o.sha256),
+        term_hash(f"session\0{session_key(o.session)}") if o.session else 0,
+        -1 if o.turn is None else o.turn,
+        entity_key(o.speaker) if o.speaker else "",
+        (title_name,) if title_name else (),
+        made,
+    )
+
+
+def key_of(sha256: str) -> int:
+    """The key of a document, from its file's digest."""
+    return int(sha256[:16] or "0", 16)
+
+
+def own_title(o: Observation) -> str:
+    """The title, empty when it only repeats how the content begins."""
+    begins = " ".join(o.content[: len(o.title) + 40].lstrip("#*_>- \t\n").split())
+    return "" if begins.startswith(" ".join(o.title.rstrip("….").split())) else o.title
+
+
+def embedded_text(title: str, text: str) -> str:
+    """The text of a passage that is turned into a vector: behind its observation's title."""
+    return f"{title}. {text}" if title else text
+
+
+def embedded_texts(o: Observation) -> Iterator[str]:
+    """The texts of an observation that are turned into vectors, in the order of its passages."""
+    title = own_title(o)
+    return (embedded_text(title, passage.text) for passage in passages(o.content))
+
+
+@lru_cache(maxsize=_KEPT)
+def term_hash(term: str) -> int:
+    """The 64-bit hash by which a term is looked up; never `GAP`."""
+    return int.from_bytes(blake2b(term.encode(), digest_size=8).digest(), "little") or 1
+
+
+def name_hash(name: str) -> int:
+    """The 64-bit hash of a name: of its terms in order; 0 when it has none or more than `MAX_NAME_TERMS`."""
+    said = terms(name)
+    return phrase_hash(map(term_hash, said)) if 0 < len(said) <= MAX_NAME_TERMS else 0
+
+
+def phrase_hash(hashes: Iterable[int]) -> int:
+    """The hash of terms in order; that of one term is the term's own."""
+    made = 0
+    for value in hashes:
+        made = (made * MULTIPLIER + value) & _MASK
+    return made
+
+
+def _joined(parts: Iterable[str]) -> tuple[list[int], list[bool]]:
+    hashes: list[int] = []
+    marks: list[bool] = []
+    for part in parts:
+        marked = marked_terms(part) if part else []
+        if not marked:
+            continue
+        if hashes:
+            hashes.append(GAP)
+            marks.append(False)
+        hashes += [term_hash(term) for term, _ in marked]
+        marks += [mark for _, mark in marked]
+    return hashes, marks
+
+
+def _labels(o: Observation, text: str) -> list[str]:
+    """Tags and names that the text itself does not say."""
+    said = text.casefold()
+    return [label for label in (*o.tags, *(e.name for e in o.entities)) if label.casefold() not in said]
+
+
+def _declared(o: Observation) -> dict[int, int]:
+    """Hashes of the entities that an observation declares, with their other names, and of the ends of its relationships."""
+    found: dict[int, int] = {}
+    for entity in o.entities:
+        for name in (entity.name, *entity.aliases):
+            found[name_hash(name)] = DECLARED
+    for r in o.relationships:
+        for name in (r.source, r.target):
+            found[name_hash(name)] = DECLARED | RELATED
+    found.pop(0, None)
+    return found
+
+
+def pairs_of(said: Iterable[str]) -> list[tuple[int, int]]:
+    """The neighbouring pairs of terms, each once, in order."""
+    return list(dict.fromkeys(pairwise(map(term_hash, said))))

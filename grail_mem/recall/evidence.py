@@ -1,0 +1,206 @@
+"""Evidence: what speaks for each of some passages when a question is asked, before any weighing.
+
+Knows nothing of weights, and of how the passages were chosen.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from grail_mem.index.corpus import Corpus
+from grail_mem.index.document import phrase_hash, term_hash
+from grail_mem.index.embedder import QuestionVectors
+from grail_mem.index.lexical import Lexical, df_of, idf_of
+from grail_mem.index.meaning import Meaning
+from grail_mem.index.tokens import terms
+from grail_mem.model.names import entity_key
+from grail_mem.recall.question import Question
+
+if TYPE_CHECKING:
+    import numpy as np
+
+GENERIC: Final = frozenset("kind type sort name many much long time thing way".split())
+"""Words that ask for a kind of answer rather than say what it is about, as they are found in questions of people."""
+GENERIC_SHARE: Final = 0.25
+"""What such a word counts of another's weight; measured on the development data."""
+MAX_NAME_TERMS: Final = 8
+_DIGITS: Final = 5
+"""Decimals of cosines: what lies beyond depends on how many are computed at a time."""
+
+
+class Asked:
+    """A question put to a corpus.
+
+    Args:
+        question: What is asked.
+        corpus: Where.
+        meaning: Vectors, or None to do without.
+    """
+
+    def __init__(self, question: Question, corpus: Corpus, meaning: Meaning | None) -> None:
+        import numpy as np
+
+        self.question, self.corpus, self.meaning = question, corpus, meaning
+        self.hashes = [term_hash(term) for term in dict.fromkeys(question.terms)]
+        self.lexical = Lexical(corpus, self.hashes)
+        self.vectors: QuestionVectors | None = meaning.question(question.search_text) if meaning else None
+        self.cosines = (
+            np.full(corpus.n_passages, -1, np.float32)
+            if meaning is None or self.vectors is None
+            else np.round(meaning.cosines(self.vectors.vector), _DIGITS)
+        )
+
+    @property
+    def has_words(self) -> bool:
+        """Whether words can be compared by their vectors."""
+        return self.meaning is not None and self.meaning.has_words and self.vectors is not None
+
+    @cached_property
+    def word_weights(self) -> tuple[np.ndarray, np.ndarray]:
+        """How much each word vector of the question counts: by how rare its word is; and the same with generic words less."""
+        import numpy as np
+
+        assert self.vectors is not None  # noqa: S101  asked only when there are word vectors
+        words = [self.question.search_text[begin:end] for begin, end in self.vectors.spans]
+        said = [terms(word)[:1] or [word] for word in words]
+        idf = idf_of(df_of(self.corpus, [term_hash(term) for (term,) in said]), self.corpus.n_live)
+        pieces = np.array([words.count(word) for word in words] or [1])[: len(words)]
+        plain = idf / pieces
+        less = plain * np.where([word.casefold().rstrip("s") in GENERIC for word in words], GENERIC_SHARE, 1)
+        return _share(plain), _share(less)
+
+    @cached_property
+    def phrases(self) -> dict[int, int]:
+        """Hashes of the runs of up to eight terms that the question has, with how many terms each has."""
+        said = [term_hash(term) for term in terms(self.question.text)]
+        return {
+            phrase_hash(said[begin : begin + n]): n
+            for n in range(1, MAX_NAME_TERMS + 1)
+            for begin in range(len(said) - n + 1)
+        }
+
+    @cached_property
+    def titled(self) -> np.ndarray:
+        """Documents whose title the question says, each title at its longest."""
+        import numpy as np
+
+        found: dict[int, list[np.ndarray]] = {}
+        for part in self.corpus.parts:
+            for value in self.phrases:
+                row, _ = part.segment.by_title.rows(value)
+                if len(row):
+                    found.setdefault(value, []).append(row + part.first_document)
+        inner = _contained(self.phrases, found, [term_hash(t) for t in terms(self.question.text)])
+        listed = [rows for value, parts in found.items() if value not in inner for rows in parts]
+        return np.unique(np.concatenate([np.zeros(0, np.int64), *listed]))
+
+    @cached_property
+    def speaker(self) -> tuple[int, float]:
+        """Number of the speaker asked for, -1 for none; and 1 when it is sure, else 0."""
+        question, speakers = self.question, self.corpus.columns.speakers
+        key = entity_key(question.subject) if question.subject else ""
+        return (speakers.index(key), float(question.subject_is_sure)) if key in speakers else (-1, 0.0)
+
+
+def _share(weights: np.ndarray) -> np.ndarray:
+    shared: np.ndarray = (weights / max(float(weights.sum()), 1e-6)).astype("float32")
+    return shared
+
+
+def _contained(phrases: dict[int, int], found: dict[int, list[np.ndarray]], said: list[int]) -> set[int]:
+    """Those found phrases that only occur inside longer found ones."""
+    covered: set[int] = set()
+    free: set[int] = set()
+    spans = [
+        (begin, begin + n, value)
+        for value, n in phrases.items()
+        if value in found
+        for begin in range(len(said) - n + 1)
+        if phrase_hash(said[begin : begin + n]) == value
+    ]
+    for begin, end, value in spans:
+        inside = any(b <= begin and end <= e and (e - b) > (end - begin) for b, e, _ in spans)
+        (covered if inside else free).add(value)
+    return covered - free
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What speaks for passages; all arrays end with a row for no passage.
+
+    Attributes:
+        passages: The passages, ascending, int64.
+        has: Which terms of the question each has, float32, passages x terms.
+        bm25: Share of the best possible BM25, float32.
+        cosine: With the question, float32.
+        vectors: float32, passages x dimension.
+        words: For each word of the question, the best cosine with one of the passage's, float32, passages x words.
+        word_score: The same weighed by how rare the words are, float32.
+        titled: Whether the question says the passage's title, float32.
+    """
+
+    passages: np.ndarray
+    has: np.ndarray
+    bm25: np.ndarray
+    cosine: np.ndarray
+    vectors: np.ndarray
+    words: np.ndarray
+    word_score: np.ndarray
+    titled: np.ndarray
+
+    def places(self, passages: np.ndarray) -> np.ndarray:
+        """The rows of passages; the last one for those that are not there."""
+        import numpy as np
+
+        known = self.passages
+        if not len(known):
+            return np.zeros(passages.shape, np.int64)
+        at = np.minimum(np.searchsorted(known, passages), len(known) - 1)
+        return np.where(known[at] == passages, at, len(known))
+
+
+def gather(asked: Asked, passages: np.ndarray) -> Evidence:
+    """What speaks for passages and what stands around them.
+
+    Args:
+        asked: The question.
+        passages: Any, in any order.
+    """
+    import numpy as np
+
+    corpus = asked.corpus
+    near = corpus.around(passages)
+    wanted = np.unique(near[near >= 0]).astype(np.int64)
+    n = len(wanted)
+    has = np.zeros((n + 1, len(asked.hashes)), np.float32)
+    has[:n] = asked.lexical.having(wanted)
+    words = np.zeros((n + 1, 0), np.float32)
+    word_score = np.zeros(n + 1, np.float32)
+    vectors = np.zeros((n + 1, 0), np.float32)
+    if asked.meaning is not None:
+        vectors = np.concatenate([asked.meaning.vectors(wanted), np.zeros((1, asked.meaning.store.identity.dimension), np.float32)])
+    if asked.has_words:
+        words = _best_words(asked, wanted)
+        word_score = words @ asked.word_weights[0]
+    titled = np.append(np.isin(corpus.columns.doc[wanted], asked.titled).astype(np.float32), np.float32(0))
+    return Evidence(
+        wanted, has, np.append(asked.lexical.scores[wanted], np.float32(0)),
+        np.append(np.maximum(asked.cosines[wanted], 0), np.float32(0)), vectors, words, word_score, titled,
+    )  # fmt: skip
+
+
+def _best_words(asked: Asked, passages: np.ndarray) -> np.ndarray:
+    """The best cosine of each word of the question with a word of each passage. Source: Khattab and Zaharia, ColBERT, 2020."""
+    import numpy as np
+
+    assert asked.meaning is not None and asked.vectors is not None  # noqa: S101, PT018  asked only when there are word vectors
+    there, words = asked.meaning.words(passages)
+    best = np.zeros((len(passages) + 1, len(asked.vectors.words)), np.float32)
+    if words.first[-1]:
+        cosines = words.vectors.astype(np.float32) @ (asked.vectors.words.T / np.float32(250))
+        filled = np.diff(words.first) > 0
+        most = np.maximum.reduceat(cosines, words.first[:-1][filled], axis=0)
+        best[np.flatnonzero(there)[filled]] = np.round(np.clip(most, 0, 1), _DIGITS)
+    return best

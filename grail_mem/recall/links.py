@@ -1,0 +1,185 @@
+"""Links: one step in the graph of names from the best passages, to what they lead to and the question still lacks.
+
+A passage leads to those whose title it says, to those that say its title, and to those that share a rare name with it. A
+second step and a walk like PageRank were measured and gain nothing on the development data.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from grail_mem.index.document import GAP, MULTIPLIER, RELATED
+from grail_mem.index.segment import Postings
+from grail_mem.recall.evidence import MAX_NAME_TERMS, Asked
+
+if TYPE_CHECKING:
+    import numpy as np
+
+N_SEEDS: Final = 8
+_SHARED: Final = 0.7
+"""What a shared name counts of a title that is said; measured."""
+_MOST: Final = 200
+"""Passages that a name may have and still tell something; of few passages 2 %, and at least 15."""
+
+
+class Link(NamedTuple):
+    """Where one passage leads.
+
+    Attributes:
+        seed: The passage.
+        weight: How much it counts, 0 to 1.
+        to: Passages, ascending, int64.
+        strength: How strong each link is, 0 to 1, float32.
+        says_title: Whether the seed says the passage's title, bool.
+        shares: How rare the rarest name is that both have, 0 to 1, float32.
+    """
+
+    seed: int
+    weight: float
+    to: np.ndarray
+    strength: np.ndarray
+    says_title: np.ndarray
+    shares: np.ndarray
+
+
+def links(asked: Asked, seeds: np.ndarray, weights: np.ndarray, allowed: np.ndarray) -> list[Link]:
+    """Where passages lead.
+
+    Args:
+        asked: The question; names that it says are no links.
+        seeds: Passages, the best first.
+        weights: How much each counts.
+        allowed: Which passages may be reached, bool, by number.
+    """
+    import numpy as np
+
+    corpus = asked.corpus
+    said = _titles_said(asked, seeds)
+    names, flags, owner = corpus.names_of(seeds)
+    is_new = ~np.isin(names, _asked_names(asked))
+    names, flags, owner = names[is_new], flags[is_new], owner[is_new]
+    sharing = _passages_of_names(asked, np.unique(names))
+    titles = _titles_of(asked, seeds)
+    most = min(max(0.02 * corpus.n_live, 15), _MOST)
+    found: list[Link] = []
+    for number, (seed, weight) in enumerate(zip(seeds, weights, strict=True)):
+        reached: list[tuple[np.ndarray, float, bool, float]] = []
+        if len(said[number]):
+            reached.append((corpus.passages_of(said[number]), 1.0, True, 0.0))
+        if title := int(titles[number]):
+            saying = sharing.get(title, np.zeros(0, np.int64))
+            saying = saying[corpus.columns.doc[saying] != corpus.columns.doc[seed]]
+            if len(saying):
+                reached.append((saying, 1 / np.sqrt(1 + np.log1p(len(saying))), False, 0.0))
+        for name, flag in zip(names[owner == number].tolist(), flags[owner == number].tolist(), strict=True):
+            having = sharing[name]
+            if 2 <= len(having) <= most:  # noqa: PLR2004  itself and another
+                rare = min(max(float(np.log((corpus.n_live + 1) / (len(having) + 0.5)) / np.log(corpus.n_live + 1)), 0), 1)
+                reached.append((having, rare if flag & RELATED else _SHARED * rare, False, rare))
+        found.append(_link(int(seed), float(weight), reached, allowed))
+    return found
+
+
+def _link(seed: int, weight: float, reached: list[tuple[np.ndarray, float, bool, float]], allowed: np.ndarray) -> Link:
+    import numpy as np
+
+    to = np.concatenate([np.zeros(0, np.int64), *(passages for passages, *_ in reached)])
+    sizes = [len(passages) for passages, *_ in reached]
+    columns = [np.repeat([item[i] for item in reached], sizes) if reached else np.zeros(0) for i in (1, 2, 3)]
+    keep = allowed[to] & (to != seed)
+    to, place = np.unique(to[keep], return_inverse=True)
+    best = [np.zeros(len(to), np.float32) for _ in columns]
+    for column, values in zip(best, columns, strict=True):
+        np.maximum.at(column, place, values[keep].astype(np.float32))
+    return Link(seed, weight, to, best[0], best[1] > 0, best[2])
+
+
+def _asked_names(asked: Asked) -> np.ndarray:
+    """Names that the question says, and those of all who say something: everybody mentions them."""
+    import numpy as np
+
+    return np.array([*asked.phrases, *asked.corpus.speaker_names], np.uint64)
+
+
+def _titles_said(asked: Asked, seeds: np.ndarray) -> list[np.ndarray]:
+    """For each seed, the documents whose title its text says and the question does not, each title at its longest."""
+    import numpy as np
+
+    terms, marks, owner = asked.corpus.terms_of(seeds)
+    runs = [_runs(terms, owner, n) for n in range(1, MAX_NAME_TERMS + 1)]
+    covered = np.zeros(len(terms), bool)
+    found: list[list[np.ndarray]] = [[] for _ in seeds]
+    asked_for = np.array(list(asked.phrases), np.uint64)
+    for n in range(MAX_NAME_TERMS, 0, -1):
+        hashes, whole = runs[n - 1]
+        possible = whole & marks[: len(hashes)].astype(bool) & ~covered[: len(hashes)]
+        at = np.flatnonzero(possible)
+        known = np.zeros(len(at), bool)
+        for part in asked.corpus.parts:
+            known |= part.segment.by_title.having(hashes[at])
+        for place in at[known]:
+            covered[place : place + n] = True
+            if hashes[place] in asked_for:
+                continue
+            for part in asked.corpus.parts:
+                row, _ = part.segment.by_title.rows(int(hashes[place]))
+                if len(row):
+                    found[owner[place]].append(row.astype(np.int64) + part.first_document)
+    own = asked.corpus.columns.doc[seeds]
+    return [
+        np.setdiff1d(np.concatenate([np.zeros(0, np.int64), *rows]), [own[number]]) for number, rows in enumerate(found)
+    ]
+
+
+def _runs(terms: np.ndarray, owner: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Hashes of all runs of n terms, and which of them lie within one part of one passage."""
+    import numpy as np
+
+    length = max(len(terms) - n + 1, 0)
+    hashes = np.zeros(length, np.uint64)
+    whole = np.ones(length, bool)
+    for i in range(n):
+        hashes = hashes * np.uint64(MULTIPLIER) + terms[i : i + length]
+        whole &= (terms[i : i + length] != GAP) & (owner[i : i + length] == owner[:length])
+    return hashes, whole
+
+
+def _titles_of(asked: Asked, seeds: np.ndarray) -> np.ndarray:
+    """The hash of each seed's title, 0 for none."""
+    import numpy as np
+
+    doc = asked.corpus.columns.doc[seeds]
+    titles = np.zeros(len(seeds), np.uint64)
+    for part in asked.corpus.parts:
+        mine = (doc >= part.first_document) & (doc < part.first_document + part.segment.n_documents)
+        titles[mine] = part.segment.said.title[doc[mine] - part.first_document]
+    return titles
+
+
+def _passages_of_names(asked: Asked, names: np.ndarray) -> dict[int, np.ndarray]:
+    """The passages that have each name and count, ascending; of names that very many have, none."""
+    import numpy as np
+
+    live = asked.corpus.columns.live
+    found: dict[int, list[np.ndarray]] = {name: [] for name in names.tolist()}
+    too_many: set[int] = set()
+    for part in asked.corpus.parts:
+        for name, begin, end in _ranges(part.segment.by_name, names):
+            if end - begin > 4 * _MOST:
+                too_many.add(name)
+                continue
+            row = part.segment.by_name.row[begin:end].astype(np.int64) + part.first_passage
+            found[name].append(row[live[row]])
+    none = np.zeros(0, np.int64)
+    return {name: none if name in too_many else np.concatenate([none, *rows]) for name, rows in found.items()}
+
+
+def _ranges(postings: Postings, names: np.ndarray) -> list[tuple[int, int, int]]:
+    import numpy as np
+
+    if not len(postings.hash) or not len(names):
+        return []
+    at = np.minimum(np.searchsorted(postings.hash, names), len(postings.hash) - 1)
+    known = postings.hash[at] == names
+    at = at[known]
+    return list(zip(names[known].tolist(), postings.first[at].tolist(), postings.first[at + 1].tolist(), strict=True))
