@@ -1,17 +1,18 @@
-"""Embedders: texts to vectors. The default one runs a small model whose weights come inside a package.
+"""Embedders: texts to vectors, and to a vector for each word. The default one runs a small model whose weights come inside a package.
 
 Knows nothing of what the texts are, nor of where vectors are kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from hashlib import sha256
+from collections.abc import Callable, Iterator, Sequence
+from hashlib import file_digest, sha256
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, runtime_checkable
 
 from grail_mem.errors import InputError, MissingDependencyError
+from grail_mem.index.tokens import content_words
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,6 +20,13 @@ if TYPE_CHECKING:
 MAX_TOKENS: Final = 256
 BATCH: Final = 32
 """Texts of one run of the model: more does not make it faster on a processor, and costs memory."""
+WORD_SCALE: Final = 250
+"""Stored word vectors are so many times as long as one: few of their numbers are above a half, which is where int8 ends."""
+
+_DIMENSION: Final = 384
+_WORD_DIMENSION: Final = 64
+_WORD_BASIS: Final = Path(__file__).with_name("minilm_words.npy")
+_UNKNOWN: Final = "[UNK]"
 
 
 class Identity(NamedTuple):
@@ -52,6 +60,61 @@ class Embedder(Protocol):
         ...
 
 
+class WordVectors(NamedTuple):
+    """A vector for each word piece that says something, of several texts.
+
+    Attributes:
+        first: The row where each text begins, int64 [texts + 1]; the last one is the number of rows.
+        vectors: int8 [rows, numbers], `WORD_SCALE` times a vector of length one.
+    """
+
+    first: np.ndarray
+    vectors: np.ndarray
+
+    def of(self, texts: np.ndarray) -> WordVectors:
+        """Those of chosen texts, in their order.
+
+        Args:
+            texts: Numbers of texts, int64, none negative.
+        """
+        import numpy as np
+
+        begin = self.first[texts]
+        first = np.concatenate([[0], np.cumsum(self.first[texts + 1] - begin)])
+        rows = np.repeat(begin - first[:-1], np.diff(first)) + np.arange(first[-1])
+        return WordVectors(first, np.take(self.vectors, rows, axis=0))
+
+
+class QuestionVectors(NamedTuple):
+    """What a question is compared by.
+
+    Attributes:
+        vector: Of the whole question, float32, of length one.
+        words: One for each word piece that says something, float32 [pieces, numbers], each of length one.
+        spans: Where the word of each piece begins and ends in the question, in characters; all pieces of a word have its span.
+    """
+
+    vector: np.ndarray
+    words: np.ndarray
+    spans: tuple[tuple[int, int], ...]
+
+
+@runtime_checkable
+class WordEmbedder(Embedder, Protocol):
+    """Turns texts into vectors of single words as well, for late interaction.
+
+    Source: Khattab and Zaharia, "ColBERT", 2020.
+    """
+
+    def embed_words(self, texts: Sequence[str]) -> tuple[np.ndarray, WordVectors]:
+        """What `embed` returns, and the word vectors of each text, from one run; a text has one row at least."""
+        ...
+
+    def embed_question(self, text: str) -> QuestionVectors:
+        """The vector of a question and those of its words."""
+        ...
+
+
 class LocalEmbedder:
     """all-MiniLM-L6-v2 with int8 weights on onnxruntime; nothing is downloaded.
 
@@ -69,28 +132,81 @@ class LocalEmbedder:
         self._model, self._tokenizer_file = _local_files()
         self._loaded: tuple[Any, Any] | None = None
         self._identity: Identity | None = None
+        self._basis: np.ndarray | None = None
 
     @property
     def identity(self) -> Identity:
-        """The model, told by the digest of its weights."""
+        """The model, told by the digest of its weights and of what word vectors are reduced with."""
         if self._identity is None:
-            self._identity = Identity("all-MiniLM-L6-v2-int8", _digest_of(self._model), 384)
+            self._identity = Identity("all-MiniLM-L6-v2-int8", _digest_of(self._model, _WORD_BASIS), _DIMENSION)
         return self._identity
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
         """Vectors of texts; what goes beyond 256 tokens of a text is not read."""
         import numpy as np
 
-        vectors = np.zeros((len(texts), self.identity.dimension), np.float32)
+        vectors = np.zeros((len(texts), _DIMENSION), np.float32)
+        for run in self._runs(texts):
+            vectors[run.chosen] = run.pooled
+        return vectors
+
+    def embed_words(self, texts: Sequence[str]) -> tuple[np.ndarray, WordVectors]:
+        """Vectors of texts, and one for each word piece of a word that is no stop word.
+
+        A text of stop words alone has the vector of its first piece; one without any piece has a row of zeros.
+        """
+        import numpy as np
+
+        vectors = np.zeros((len(texts), _DIMENSION), np.float32)
+        rows = [np.zeros((0, _WORD_DIMENSION), np.int8)] * len(texts)
+        for run in self._runs(texts):
+            pieces = [_content_pieces(texts[i], encoded) for i, encoded in zip(run.chosen, run.encoded, strict=True)]
+            vectors[run.chosen] = run.pooled
+            reduced = np.rint(self._reduced(run.states(pieces)) * WORD_SCALE).clip(-127, 127).astype(np.int8)
+            ends = np.cumsum([len(of_text) for of_text in pieces])
+            for i, of_text in zip(run.chosen, np.split(reduced, ends[:-1]), strict=True):
+                rows[i] = of_text if len(of_text) else np.zeros((1, _WORD_DIMENSION), np.int8)
+        first = np.concatenate([[0], np.cumsum([len(of_text) for of_text in rows], dtype=np.int64)])
+        return vectors, WordVectors(first, np.concatenate([np.zeros((0, _WORD_DIMENSION), np.int8), *rows]))
+
+    def embed_question(self, text: str) -> QuestionVectors:
+        """The vector of a question, and those of the pieces of its words that are no stop words, not rounded."""
+        (run,) = self._runs([text])
+        pieces = _content_pieces(text, run.encoded[0])
+        return QuestionVectors(
+            run.pooled[0], self._reduced(run.states([pieces])), tuple(piece.span for piece in pieces)
+        )
+
+    def word_states(self, texts: Sequence[str]) -> np.ndarray:
+        """The last layer at the pieces of which `embed_words` makes vectors, of length one but not reduced, in no order."""
+        import numpy as np
+
+        states = [
+            run.states([_content_pieces(texts[i], encoded) for i, encoded in zip(run.chosen, run.encoded, strict=True)])
+            for run in self._runs(texts)
+        ]
+        return np.concatenate([np.zeros((0, _DIMENSION), np.float32), *states])
+
+    def _reduced(self, states: np.ndarray) -> np.ndarray:
+        """Vectors of words in their principal directions, of length one."""
+        import numpy as np
+
+        if self._basis is None:
+            self._basis = np.load(_WORD_BASIS, allow_pickle=False)
+        mean, directions = self._basis[0], self._basis[1:]
+        return unit(states @ directions.T - directions @ mean)
+
+    def _runs(self, texts: Sequence[str]) -> Iterator[_Run]:
+        """Runs of the model over all texts, alike lengths together: little padding."""
         if not texts:
-            return vectors
+            return
         session, tokenizer = self._load()
         encoded = tokenizer.encode_batch(list(texts))
-        order = sorted(range(len(texts)), key=lambda i: len(encoded[i].ids))  # alike lengths together: little padding
+        order = sorted(range(len(texts)), key=lambda i: len(encoded[i].ids))
         for start in range(0, len(order), BATCH):
             chosen = order[start : start + BATCH]
-            vectors[chosen] = _run(session, [encoded[i].ids for i in chosen])
-        return vectors
+            of_run = [encoded[i] for i in chosen]
+            yield _Run(chosen, of_run, *_run(session, [of_text.ids for of_text in of_run]))
 
     def _load(self) -> tuple[Any, Any]:
         if self._loaded is None:
@@ -110,8 +226,37 @@ class LocalEmbedder:
         return self._loaded
 
 
-def _run(session: Any, ids: Sequence[Sequence[int]]) -> np.ndarray:
-    """Mean of the last layer over the tokens of each text, made of length one."""
+class _Piece(NamedTuple):
+    """A word piece: its place among the tokens of its text, and the span of its whole word."""
+
+    place: int
+    span: tuple[int, int]
+
+
+class _Run(NamedTuple):
+    """What one run of the model gave: which texts it read, their tokens, the last layer, and where that is no padding."""
+
+    chosen: list[int]
+    encoded: list[Any]
+    hidden: np.ndarray
+    mask: np.ndarray
+
+    @property
+    def pooled(self) -> np.ndarray:
+        """Mean of the last layer over the tokens of each text, made of length one."""
+        return unit((self.hidden * self.mask[..., None]).sum(1) / self.mask.sum(1, keepdims=True))
+
+    def states(self, pieces: Sequence[Sequence[_Piece]]) -> np.ndarray:
+        """The last layer at these pieces of each text, one text behind the other, made of length one."""
+        import numpy as np
+
+        texts = np.repeat(np.arange(len(pieces)), [len(of_text) for of_text in pieces])
+        places = np.array([piece.place for of_text in pieces for piece in of_text], np.int64)
+        return unit(self.hidden[texts, places])
+
+
+def _run(session: Any, ids: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:
+    """The last layer of each text, and 1 where that is of the text or 0 where the text has ended."""
     import numpy as np
 
     longest = max(map(len, ids))
@@ -120,9 +265,27 @@ def _run(session: Any, ids: Sequence[Sequence[int]]) -> np.ndarray:
         tokens[row, : len(text)], mask[row, : len(text)] = text, 1
     inputs = {"input_ids": tokens, "attention_mask": mask, "token_type_ids": np.zeros_like(tokens)}
     wanted = {item.name for item in session.get_inputs()}
-    hidden = session.run(None, {name: value for name, value in inputs.items() if name in wanted})[0]
-    pooled = (hidden * mask[..., None]).sum(1) / mask.sum(1, keepdims=True)
-    return unit(pooled)
+    return session.run(None, {name: value for name, value in inputs.items() if name in wanted})[0], mask
+
+
+def _content_pieces(text: str, encoded: Any) -> list[_Piece]:
+    """The pieces of words that are no stop words, else the first piece; nothing of a text without pieces."""
+    pieces = list(enumerate(zip(encoded.offsets, encoded.tokens, strict=True)))[1:-1]  # without [CLS] and [SEP]
+    if not pieces:
+        return []
+    read = text[: pieces[-1][1][0][1]]
+    words = content_words(read)
+    word = next(words, None)
+    found: list[_Piece] = []
+    for place, ((begin, _), token) in pieces:
+        while word is not None and word[1] <= begin:
+            word = next(words, None)
+        if word is None:
+            break
+        if word[0] <= begin and token != _UNKNOWN:
+            found.append(_Piece(place, word))
+    place, (span, _) = pieces[0]
+    return found or [_Piece(place, span)]
 
 
 class CallableEmbedder:
@@ -213,8 +376,9 @@ def _local_files() -> tuple[Path, Path]:
     return weights / "model.onnx", words / "embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json"
 
 
-def _digest_of(path: Path) -> str:
-    from hashlib import file_digest
-
-    with path.open("rb") as file:
-        return file_digest(file, "sha256").hexdigest()
+def _digest_of(*paths: Path) -> str:
+    digest = sha256()
+    for path in paths:
+        with path.open("rb") as file:
+            digest.update(file_digest(file, "sha256").digest())
+    return digest.hexdigest()

@@ -31,7 +31,11 @@ _RUN: Final = re.compile(
 """A run without spaces; a number, version, date or time; a word or an identifier with its joints (`ORCHID-77`, `src/app.py`)."""
 _JOINTS: Final = re.compile(r"['’.\-/:@#&+_]+")
 _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_SHORT_FORM: Final = re.compile(r"(?:n['’]t|['’](?:s|ll|re|ve|d|m|t))$", re.IGNORECASE)
+_TAIL: Final = r"(?:n['’]t|['’](?:s|ll|re|ve|d|m|t))"
+_SHORT_FORM: Final = re.compile(rf"{_TAIL}$", re.IGNORECASE)
+_PLAIN_WORD: Final = re.compile(
+    rf"([\p{{L}}\p{{M}}\p{{N}}]+?)(?:{_TAIL})?(?![\p{{L}}\p{{M}}\p{{N}}])", re.IGNORECASE | re.V1
+)
 _DATE: Final = re.compile(r"((?:19|20)[0-9]{2})[-/.][0-9]{1,2}(?:[-/.][0-9]{1,2})?")
 
 # English: determiners and quantifiers; pronouns; auxiliaries with what is left of their short forms; prepositions and
@@ -114,6 +118,20 @@ def marked_terms(text: str) -> list[tuple[str, bool]]:
         for term, is_stop in _of_match(match)
         if not is_stop
     ]
+
+
+def content_words(text: str) -> Iterator[tuple[int, int]]:
+    """Take a text and yield the span of each word that is no stop word, in order.
+
+    A word ends at any joint; what is left of a short form (`'s`, `n't`) is part of none.
+
+    Example:
+        >>> list(content_words("Why didn't Ann's ORCHID-77 start?"))
+        [(11, 14), (17, 23), (24, 26), (27, 32)]
+    """
+    for match in _PLAIN_WORD.finditer(text):
+        if fold(match[1]) not in STOP_WORDS:
+            yield match.span(1)
 
 
 def _terms(text: str) -> Iterator[tuple[str, bool]]:

@@ -1,8 +1,8 @@
 """Vectors on disk: one for each text and model, made once, appended and never changed.
 
-A folder for each model holds the digests of the texts and their vectors in two files that grow together; the vectors of
-another model lie beside them, so a change of the model takes nothing away. Knows nothing of observations, nor of how a
-vector is made.
+A folder for each model holds the digests of the texts and their vectors in files that grow together, and the vectors of
+their words if the model makes such; the vectors of another model lie beside them, so a change of the model takes nothing
+away. Knows nothing of observations, nor of how a vector is made.
 """
 
 from __future__ import annotations
@@ -16,17 +16,19 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from grail_mem.errors import IndexUnusableError
-from grail_mem.index.embedder import Identity
-from grail_mem.store.files import FILE_MODE, FOLDER_MODE, replace_file, write_all
+from grail_mem.errors import IndexUnusableError, InputError
+from grail_mem.index.embedder import Identity, WordVectors
+from grail_mem.store.files import FILE_MODE, FOLDER_MODE, UNKNOWN_STATE, FileState, replace_file, state_of, write_all
 from grail_mem.store.lock import exclusive
 
 if TYPE_CHECKING:
     import numpy as np
 
-VERSION: Final = 1
+VERSION: Final = 2
 _KEYS: Final = "texts.u64"
 _VECTORS: Final = "vectors.f16"
+_WORDS: Final = "words.i8"
+_WORD_ENDS: Final = "word_ends.i64"
 _ABOUT: Final = "about.json"
 _LOCK: Final = "lock"
 
@@ -48,52 +50,101 @@ class VectorStore:
     """
 
     def __init__(self, folder: Path, identity: Identity) -> None:
-        import numpy as np
 
         self.identity = identity
         self._folder = folder / _folder_name(identity)
-        self._keys = np.zeros(0, np.uint64)
-        self._order = np.zeros(0, np.int64)
-        self._vectors = np.zeros((0, identity.dimension), np.float32)
-        self._look()
+        self._forget()
         self.refresh()
 
     def __len__(self) -> int:
         return len(self._keys)
 
+    @property
+    def has_words(self) -> bool:
+        """Whether its texts have word vectors; False as long as there are no texts."""
+        return bool(self._word_dimension)
+
+    def _forget(self) -> None:
+        import numpy as np
+
+        self._made: FileState = UNKNOWN_STATE
+        self._word_dimension: int | None = None
+        self._sizes: list[int] = []
+        self._keys = np.zeros(0, np.uint64)
+        self._order = np.zeros(0, np.int64)
+        self._vectors = np.zeros((0, self.identity.dimension), np.float32)
+        self._words = WordVectors(np.zeros(1, np.int64), np.zeros((0, 0), np.int8))
+
     def _look(self) -> None:
+        """Read what the folder says it holds; begin anew if it is another folder than last time."""
         try:
-            said = json.loads((self._folder / _ABOUT).read_bytes())
+            with (self._folder / _ABOUT).open("rb") as file:
+                made, content = state_of(os.fstat(file.fileno())), file.read()
         except FileNotFoundError:
+            self._forget()
             return
-        except ValueError:
-            said = None
-        if said != _about(self.identity):
+        if made == self._made:
+            return
+        self._forget()
+        try:
+            said = json.loads(content)
+            width = said["word_dimension"]
+        except (ValueError, KeyError, TypeError):
+            said = width = None
+        if not isinstance(width, int) or said != _about(self.identity, width):
             raise IndexUnusableError(
                 f"The vectors in {self._folder} are not those of {self.identity}.",
                 hint="Delete that folder; its vectors are made again by `grail index`.",
             )
+        self._made, self._word_dimension = made, width
 
     def refresh(self) -> None:
-        """Take in what was appended since; a row that is not whole yet is left for the next time."""
+        """Take in what was appended since; a row that is not whole yet is left for the next time.
+
+        Raises:
+            IndexUnusableError: The folder of this model holds something else.
+        """
         import numpy as np
 
-        row_bytes = 2 * self.identity.dimension
-        held = len(self._keys)
-        n = min(_size(self._folder / _KEYS) // 8, _size(self._folder / _VECTORS) // row_bytes)
-        if n < held:  # somebody deleted the folder, or made it anew
-            held = 0
-        if n == held == len(self._keys):
+        self._look()
+        # the keys are looked at last since they are written last
+        sizes = [_size(self._folder / name) for name in (_WORDS, _WORD_ENDS, _VECTORS, _KEYS)]
+        if self._word_dimension is None or sizes == self._sizes:
             return
-        with (self._folder / _KEYS).open("rb") as keys, (self._folder / _VECTORS).open("rb") as vectors:
-            keys.seek(8 * held)
-            vectors.seek(row_bytes * held)
-            new_keys = np.frombuffer(keys.read(8 * (n - held)), np.uint64)
-            new = np.frombuffer(vectors.read(row_bytes * (n - held)), np.float16)
+        n = min(sizes[2] // (2 * self.identity.dimension), sizes[3] // 8)
+        if self._word_dimension:
+            n = self._take_in_words(min(n, sizes[1] // 8), sizes[0])
+        held = min(len(self), n)  # fewer than before when somebody cut the files
+        new = self._read(_VECTORS, np.float16, held * self.identity.dimension, n * self.identity.dimension)
         new = new.reshape(-1, self.identity.dimension).astype(np.float32)
-        self._keys = np.concatenate([self._keys[:held], new_keys])
         self._vectors = np.concatenate([self._vectors[:held], new])
+        self._keys = np.concatenate([self._keys[:held], self._read(_KEYS, np.uint64, held, n)])
         self._order = np.argsort(self._keys, kind="stable")
+        self._sizes = sizes
+
+    def _take_in_words(self, n: int, size_bytes: int) -> int:
+        """Map the word vectors of the first texts; returns of how many texts they are whole."""
+        import numpy as np
+
+        width = self._word_dimension or 0
+        held = min(len(self), n)
+        first = np.concatenate([self._words.first[: held + 1], self._read(_WORD_ENDS, np.int64, held, n)])
+        whole = (np.diff(first) >= 0) & (first[1:] <= size_bytes // width)
+        n = n if whole.all() else int(whole.argmin())
+        shape = (int(first[n]), width)
+        # mapped, since they may be larger than memory; an empty file cannot be
+        rows = np.memmap(self._folder / _WORDS, np.int8, "r", shape=shape) if shape[0] else np.zeros(shape, np.int8)
+        self._words = WordVectors(first[: n + 1], np.asarray(rows))
+        return n
+
+    def _read(self, name: str, kind: type[np.generic], begin: int, end: int) -> np.ndarray:
+        """Numbers of a file, from one place to another."""
+        import numpy as np
+
+        if begin == end:
+            return np.zeros(0, kind)
+        with (self._folder / name).open("rb") as file:
+            return np.fromfile(file, kind, end - begin, offset=begin * np.dtype(kind).itemsize)
 
     def rows(self, digests: np.ndarray) -> np.ndarray:
         """The row of each text's vector, int64; -1 where there is none yet.
@@ -123,17 +174,32 @@ class VectorStore:
         chosen: np.ndarray = self._vectors[rows]
         return chosen
 
-    def add(self, texts: Sequence[str], vectors: np.ndarray) -> int:
+    def words(self, rows: np.ndarray) -> WordVectors:
+        """Word vectors of stored texts, in the order of these rows.
+
+        Args:
+            rows: Rows as `rows` returns them, none -1.
+
+        Raises:
+            InputError: This store has no word vectors.
+        """
+        if not self.has_words and len(rows):
+            raise InputError(f"There are no word vectors of {self.identity}.", hint="Ask `has_words` first.")
+        return self._words.of(rows)
+
+    def add(self, texts: Sequence[str], vectors: np.ndarray, words: WordVectors | None = None) -> int:
         """Append the vectors of texts that have none yet; safe beside other processes.
 
         Args:
             texts: The texts.
             vectors: Their vectors, shape (texts, dimension).
+            words: Their word vectors; either all texts of a model have some or none.
 
         Returns:
             How many were appended.
 
         Raises:
+            InputError: Word vectors are missing or too many, or have not as many numbers as those that are there.
             OSError: The disk did not take them; those that were there are as before.
         """
         import numpy as np
@@ -142,19 +208,38 @@ class VectorStore:
         _, first = np.unique(digests, return_index=True)
         self._folder.mkdir(parents=True, exist_ok=True, mode=FOLDER_MODE)
         with exclusive(self._folder / _LOCK):
-            if not (self._folder / _ABOUT).exists():
-                replace_file(self._folder / _ABOUT, json.dumps(_about(self.identity)).encode())
+            self._agree(0 if words is None else words.vectors.shape[1])
             self.refresh()
             new = np.sort(first)
             new = new[self.rows(digests[new]) < 0]
             if len(new):
-                # vectors first: keys without vectors would be taken for rows that are there
+                if words is not None:
+                    self._append_words(words.of(new))
+                # the keys last: keys without vectors would be taken for rows that are there
                 self._append(
                     _VECTORS, len(self) * 2 * self.identity.dimension, vectors[new].astype(np.float16).tobytes()
                 )
                 self._append(_KEYS, len(self) * 8, digests[new].tobytes())
             self.refresh()
         return len(new)
+
+    def _agree(self, word_dimension: int) -> None:
+        """Say what the folder holds if nobody has said it yet."""
+        self._look()
+        if self._word_dimension is None:
+            replace_file(self._folder / _ABOUT, json.dumps(_about(self.identity, word_dimension)).encode())
+        elif self._word_dimension != word_dimension:
+            raise InputError(
+                f"The texts of {self.identity} have {self._word_dimension} numbers in a word vector, not {word_dimension}.",
+                hint=f"Another embedder needs another name or revision; else delete {self._folder}.",
+            )
+
+    def _append_words(self, words: WordVectors) -> None:
+        import numpy as np
+
+        n_rows = int(self._words.first[-1])
+        self._append(_WORDS, n_rows * words.vectors.shape[1], words.vectors.astype(np.int8).tobytes())
+        self._append(_WORD_ENDS, len(self) * 8, (words.first[1:] + n_rows).astype(np.int64).tobytes())
 
     def _append(self, name: str, size: int, data: bytes) -> None:
         """Write behind the rows that are whole, over what a killed writer may have left."""
@@ -191,8 +276,8 @@ def _folder_name(identity: Identity) -> str:
     return f"{re.sub('[^A-Za-z0-9.-]+', '-', identity.name)[:60]}-{digest}"
 
 
-def _about(identity: Identity) -> dict[str, object]:
-    return {"version": VERSION, "name": identity.name, "revision": identity.revision, "dimension": identity.dimension}
+def _about(identity: Identity, word_dimension: int) -> dict[str, object]:
+    return {"version": VERSION, **identity._asdict(), "word_dimension": word_dimension}
 
 
 def _size(path: Path) -> int:
