@@ -1,0 +1,261 @@
+"""Reading a question: what it searches for, whom it asks about, what kind of answer it wants, which days it names.
+
+The cues are English; a question in another language is searched by its words. Knows nothing of the store.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from typing import Final, Literal, NamedTuple
+
+from grail_mem.index.tokens import STOP_WORDS, terms
+from grail_mem.model.names import entity_key
+from grail_mem.recall.dates import DateAsked, date_match, read_dates
+
+__all__ = ["DateAsked", "Kind", "Question", "date_match", "read_question"]
+
+Kind = Literal["time", "number", "name", "other"]
+"""What kind of answer a question wants."""
+
+ROLES: Final = frozenset(("user", "assistant", "system", "tool"))
+"""Speakers that are no names: the words of a question do not name them, its grammar does."""
+
+_NICKNAME_LETTERS: Final = 3
+_NICKNAME_CUT: Final = 4
+"""Mel is Melanie; a beginning that leaves more out is more likely another word."""
+
+# What asks without saying what about.
+_FRAMES: Final = re.compile(
+    r"""\b(?:
+        how\ (?:long|many|much|old|often)(?:\ ago)?
+            (?:\ (?:times?|days?|weeks?|months?|years?|hours?)(?=\ (?:did|has|have|had|do|does|was|were|ago|before|passed)))?
+        | what\ (?:kind|type|sort|kinds|types|sorts)\ of
+        | what\ (?:is|are|was|were)\ the\ names?\ of
+        | can\ you\ remind\ me
+        | according\ to
+        | in\ what\ (?:year|month)
+        | what\ (?:year|month|date|day|time)
+        | (?:days?|weeks?|months?)\ ago
+    )\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_ASKS_TIME: Final = re.compile(
+    r"\bwhen\b|\bwhat (?:year|month|date|day|time)\b|\bhow long ago\b|\bhow long (?:has|have|did|was|is)"
+    r"|\bhow (?:many|much) (?:days|weeks|months|years|time)"
+)
+_ASKS_NUMBER: Final = re.compile(
+    r"\bhow (?:many|much|old|often|long|far)\b|\bwhat (?:percentage|amount|number)|\btotal"
+)
+_ASKS_NAME: Final = re.compile(
+    r"\b(?:who|whose|whom|where|which (?:city|country|state|place))\b"
+    r"|\bwhat.{0,12}\b(?:name|names|called|country|city|book|movie|game|band|company)"
+)
+_KINDS: Final[tuple[tuple[Kind, re.Pattern[str]], ...]] = (
+    ("time", _ASKS_TIME), ("number", _ASKS_NUMBER), ("name", _ASKS_NAME),
+)  # fmt: skip
+
+_USER: Final = re.compile(r"\b(?:i|(?P<possessive>my)|me)\b", re.IGNORECASE)
+_ASSISTANT: Final = re.compile(
+    r"\byou (?:mentioned|told|recommend|said|suggest|were|gave|provided|list)|\bremind me\b"
+    r"|\b(?:previous|our) (?:chat|conversation)",
+    re.IGNORECASE,
+)
+_JOINED: Final = re.compile(r"\s*(?:and|or|&|,)\s*", re.IGNORECASE)
+_WORD: Final = re.compile(r"(?P<word>\w+(?:[.@-]\w+)*)(?P<possessive>['’]s\b|(?<=s)['’](?!\w))?")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question as it was understood.
+
+    Attributes:
+        text: As it was asked.
+        terms: What it is searched by, in order, with repetitions; without frames and speakers.
+        search_text: What is embedded: the question without the names of speakers.
+        kind: What kind of answer it wants.
+        asked: Keys of the speakers it names, in order of naming.
+        subject: The speaker it asks for; None when it names none, or several as equals.
+        subject_is_sure: Exactly one speaker is named; otherwise grammar decided.
+        names: Its capitalised words that are neither speakers nor its first word.
+        dates: The days it names.
+    """
+
+    text: str
+    terms: tuple[str, ...]
+    search_text: str
+    kind: Kind
+    asked: tuple[str, ...]
+    subject: str | None
+    subject_is_sure: bool
+    names: tuple[str, ...]
+    dates: tuple[DateAsked, ...]
+
+
+class _Word(NamedTuple):
+    """A word of the question, and where it stands."""
+
+    text: str
+    begin: int
+    end: int
+    is_possessive: bool
+
+
+class _Naming(NamedTuple):
+    """A place where a speaker is named."""
+
+    speaker: str
+    begin: int
+    end: int
+    is_possessive: bool
+    is_name: bool
+
+
+def read_question(text: str, *, speakers: Mapping[str, Sequence[str]], asked_at: datetime, zone: tzinfo) -> Question:
+    """Take a question and return what it asks for.
+
+    Args:
+        text: The question.
+        speakers: Each speaker's key with the names under which one may be named: full name, aliases.
+        asked_at: When it was asked, aware: `yesterday` is the day before.
+        zone: The zone whose calendar counts.
+
+    Example:
+        >>> from datetime import UTC, datetime
+        >>> asked_at = datetime(2023, 6, 1, tzinfo=UTC)
+        >>> q = read_question("When did Mel paint it?", speakers={"melanie": ["Melanie"]}, asked_at=asked_at, zone=UTC)
+        >>> q.terms, q.search_text, q.kind, q.subject
+        (('paint',), 'When did paint it?', 'time', 'melanie')
+    """
+    words = [_Word(m["word"], m.start(), m.end(), m["possessive"] is not None) for m in _WORD.finditer(text)]
+    named = list(_names_of_speakers(words, speakers))
+    rest = _without(text, named)
+    namings = _first_of_each(sorted((*named, *_roles(text, speakers)), key=lambda naming: naming.begin))
+    return Question(
+        text=text,
+        terms=_terms(rest, text),
+        search_text=rest if any(map(str.isalnum, rest)) else " ".join(text.split()),
+        kind=_kind(text),
+        asked=tuple(naming.speaker for naming in namings),
+        subject=_subject(text, namings),
+        subject_is_sure=len(namings) == 1,
+        names=_names(words, named),
+        dates=read_dates(text, asked_at=asked_at, zone=zone),
+    )
+
+
+def _terms(rest: str, text: str) -> tuple[str, ...]:
+    """Terms of the barest wording that says anything: without frames, else with them, else with the names too."""
+    for wording in (_FRAMES.sub(" ", rest), rest, text):
+        found = tuple(terms(wording))
+        if not STOP_WORDS.issuperset(found):
+            return found
+    return tuple(terms(text))
+
+
+def _kind(text: str) -> Kind:
+    lower = text.lower()
+    return next((kind for kind, cue in _KINDS if cue.search(lower)), "other")
+
+
+def _names_of_speakers(words: Sequence[_Word], speakers: Mapping[str, Sequence[str]]) -> Iterator[_Naming]:
+    """Where speakers are named, the longest name first where several would fit."""
+    full, first = _known(speakers)
+    capitals = any(word.text[0].isupper() for word in words[1:])
+    keys = [entity_key(word.text) for word in words]
+    longest = max((len(name) for name in full), default=0)
+    at = 0
+    while at < len(words):
+        length, speaker = next(
+            (
+                (n, full[name])
+                for n in range(min(longest, len(words) - at), 0, -1)
+                if (name := tuple(keys[at : at + n])) in full and (n > 1 or _may_name(words[at], at))
+            ),
+            (1, _short_name(words[at], at, keys[at], first, capitals=capitals)),
+        )
+        if speaker is not None:
+            last = words[at + length - 1]
+            yield _Naming(speaker, words[at].begin, last.end, last.is_possessive, is_name=True)
+        at += length
+
+
+def _known(speakers: Mapping[str, Sequence[str]]) -> tuple[dict[tuple[str, ...], str], dict[str, str]]:
+    """Full names in words, and first names, each with its speaker; the first to bear a name has it."""
+    full: dict[tuple[str, ...], str] = {}
+    first: dict[str, str] = {}
+    for speaker, names in speakers.items():
+        for name in (speaker, *names):
+            key = entity_key(name)
+            words = tuple(_words_of(key))
+            if words and key not in ROLES:
+                full.setdefault(words, speaker)
+                first.setdefault(words[0], speaker)
+    return full, first
+
+
+def _words_of(key: str) -> list[str]:
+    return [match["word"] for match in _WORD.finditer(key)]
+
+
+def _short_name(word: _Word, at: int, key: str, first: Mapping[str, str], *, capitals: bool) -> str | None:
+    """Whom a word names alone: by the first name, or by its beginning, which is capitalised where anything is."""
+    if key in first:
+        return first[key] if _may_name(word, at) else None
+    if len(key) < _NICKNAME_LETTERS or key in STOP_WORDS or (capitals and not word.text[0].isupper()):
+        return None
+    return next(
+        (who for name, who in first.items() if name.startswith(key) and len(name) - len(key) <= _NICKNAME_CUT), None
+    )
+
+
+def _may_name(word: _Word, at: int) -> bool:
+    """Whether a word can be a name where it stands: Will is one unless it is written will, or begins the question."""
+    return entity_key(word.text) not in STOP_WORDS or (at > 0 and word.text[0].isupper())
+
+
+def _roles(text: str, speakers: Mapping[str, Sequence[str]]) -> Iterator[_Naming]:
+    """The user or the assistant, as the grammar says: what the assistant told me is asked of the assistant."""
+    if "assistant" in speakers and (match := _ASSISTANT.search(text)):
+        yield _Naming("assistant", match.start(), match.end(), is_possessive=False, is_name=False)
+    elif "user" in speakers and (match := _USER.search(text)):
+        yield _Naming("user", match.start(), match.end(), match["possessive"] is not None, is_name=False)
+
+
+def _first_of_each(namings: Iterable[_Naming]) -> list[_Naming]:
+    first: dict[str, _Naming] = {}
+    for naming in namings:
+        first.setdefault(naming.speaker, naming)
+    return list(first.values())
+
+
+def _subject(text: str, namings: Sequence[_Naming]) -> str | None:
+    """The speaker asked for: the first one named, or the second where the first only owns something."""
+    if len(namings) < 2:  # noqa: PLR2004  two to choose between
+        return namings[0].speaker if namings else None
+    one, other = namings[:2]
+    if _JOINED.fullmatch(text, one.end, max(one.end, other.begin)):
+        return None
+    return other.speaker if one.is_possessive and not other.is_possessive else one.speaker
+
+
+def _without(text: str, named: Iterable[_Naming]) -> str:
+    """The question with names taken out and white space squeezed."""
+    kept, at = [], 0
+    for naming in named:
+        kept.append(text[at : naming.begin])
+        at = naming.end
+    return " ".join(" ".join((*kept, text[at:])).split())
+
+
+def _names(words: Sequence[_Word], named: Sequence[_Naming]) -> tuple[str, ...]:
+    taken = {at for naming in named for at in range(naming.begin, naming.end)}
+    return tuple(
+        dict.fromkeys(
+            word.text
+            for word in words[1:]
+            if word.text[0].isupper() and word.begin not in taken and word.text.lower() not in STOP_WORDS
+        )
+    )
