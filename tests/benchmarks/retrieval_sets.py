@@ -152,7 +152,8 @@ def _multihop(name: str, items: list[dict[str, Any]], corpus: Any) -> Store:
     drafts: list[dict[str, Any]] = []
     at = datetime(2024, 1, 1, tzinfo=UTC)
     for i, (title, text) in enumerate(pairs):
-        number[title, text] = first.setdefault(title, str(i)) if (title, text) in number else str(i)
+        number.setdefault((title, text), str(i))
+        first.setdefault(title, str(i))
         drafts.append({"title": title, "content": text, "category": name, "source": str(i), "observed_at": at})
     questions: list[Asked] = []
     for item in items:

@@ -1,0 +1,140 @@
+"""Ranked search: a question put to everything a view shows, and the passages that answer it best.
+
+Knows nothing of packs and of whether the answer is good enough.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, TypeVar
+from zoneinfo import ZoneInfo
+
+from grail_mem.index.corpus import Corpus
+from grail_mem.index.embedder import Embedder
+from grail_mem.index.meaning import Meaning
+from grail_mem.model.filter import Filter
+from grail_mem.query.view import View
+from grail_mem.recall.candidates import Candidates, candidates
+from grail_mem.recall.evidence import Asked
+from grail_mem.recall.features import features
+from grail_mem.recall.question import Question, read_question
+from grail_mem.recall.ranking import Weights, read_weights
+
+if TYPE_CHECKING:
+    import numpy as np
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """What a question found.
+
+    Attributes:
+        asked: The question.
+        found: The candidates.
+        weights: What they were weighed by.
+        columns: Features of the candidates, in the order of the weights.
+        score: Score of each candidate.
+        order: Candidates from the best to the worst.
+    """
+
+    asked: Asked
+    found: Candidates
+    weights: Weights
+    columns: np.ndarray
+    score: np.ndarray
+    order: np.ndarray
+
+
+class Searcher:
+    """What one process keeps between questions: the corpus of a view, and its vectors.
+
+    Args:
+        view: The store.
+        embedder: The model, or None to do without vectors.
+    """
+
+    def __init__(self, view: View, embedder: Embedder | None) -> None:
+        self.view, self.embedder = view, embedder
+        self.corpus = Corpus(view.layout)
+        self.meaning = Meaning(view.layout, embedder) if embedder is not None else None
+
+    def refresh(self) -> None:
+        """Bring corpus and vectors up to date with the view, which must be."""
+        changed = self.corpus.refresh(self.view)
+        if self.meaning is not None:
+            self.meaning.refresh(self.corpus, changed=changed)
+
+    @property
+    def n_behind(self) -> int:
+        """Passages that have no vector yet."""
+        return self.meaning.n_behind if self.meaning is not None else 0
+
+    def read(self, text: str, asked_at: datetime) -> Question:
+        """What a question asks for."""
+        speakers = {key: (key,) for key in self.corpus.columns.speakers}
+        return read_question(text, speakers=speakers, asked_at=asked_at, zone=ZoneInfo(self.view.settings.zone))
+
+    def allowed(self, f: Filter) -> np.ndarray:
+        """The passages of observations that meet a filter, bool, by number."""
+        import numpy as np
+
+        columns = self.corpus.columns
+        if f == Filter():
+            return columns.live
+        reader = self.view.live_base()
+        n_rows = reader.n_rows if reader else 0
+        meets = np.zeros(n_rows + 1, bool)
+        if reader is not None:
+            meets[reader.rids(f)] = True
+        ids = {found.id for found in self.view.loose().matching(f)}
+        loose = np.array([*(o.id in ids for o in self.corpus.delta), False], bool)
+        row = columns.row
+        met = np.where(row >= 0, meets[np.maximum(row, -1)], loose[np.minimum(-2 - row, len(loose) - 1)]) & (row != -1)
+        allowed: np.ndarray = met[columns.doc]
+        return allowed
+
+    def rank(
+        self, question: Question, allowed: np.ndarray, weights: Mapping[str, Weights] | None = None,
+        stage: Callable[[str, Callable[[], Any]], Any] | None = None,
+    ) -> Ranked:
+        """Weigh the passages that may answer a question.
+
+        Args:
+            question: As it was read.
+            allowed: Which passages may be returned, bool, by number.
+            weights: By recipe; those that come with the package when left out.
+            stage: Called with the name of each stage and what does it; returns what that returns.
+        """
+        import numpy as np
+
+        run = stage or (lambda _, work: work())
+        asked: Asked = run("search", lambda: Asked(question, self.corpus, self._usable()))
+        found: Candidates = run("candidates", lambda: candidates(asked, allowed))
+        chosen = (weights or read_weights())[self._recipe(asked)]
+        columns = run("features", lambda: features(asked, found.evidence, found.passages, found.links, list(chosen.of)))
+        score = chosen.score(columns)
+        us = self.corpus.columns.us[self.corpus.columns.doc[found.passages]]
+        key = self.corpus.columns.key[self.corpus.columns.doc[found.passages]]
+        order = np.lexsort((found.passages, key, -us, -score))
+        return Ranked(asked, found, chosen, columns, score, order)
+
+    def _usable(self) -> Meaning | None:
+        return self.meaning if self.meaning is not None and len(self.meaning.store) else None
+
+    def _recipe(self, asked: Asked) -> str:
+        if asked.vectors is None:
+            return "lexical"
+        return "words" if asked.has_words else "vectors"
+
+
+def timed(trace: dict[str, Any], name: str, work: Callable[[], T]) -> T:
+    """Do a stage and note how long it took."""
+    begin = time.perf_counter()
+    done = work()
+    trace[name] = {"ms": round((time.perf_counter() - begin) * 1000, 3)}
+    return done
