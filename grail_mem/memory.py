@@ -146,6 +146,7 @@ class Memory:
         scope: str | None = None,
         session: str | None = None,
         turn: int | None = None,
+        speaker: str | None = None,
         source_kind: str | None = None,
         slug: str | None = None,
         actor: str | None = None,
@@ -175,6 +176,7 @@ class Memory:
             session: The conversation or event it belongs to, such as `chat/2026-06-02`; one session's observations are
                 neighbours.
             turn: Its place in the session, from 0.
+            speaker: Who said it, such as `Caroline`, `user` or `assistant`.
             source_kind: `user_statement`, `system`, `tool_result`, `session_summary`, `agent_inference`.
             slug: Words for the file name instead of the title.
             actor: Who does it, for the ledger.
@@ -188,8 +190,8 @@ class Memory:
         """
         draft = Draft(
             content, title, category, tags, entities, relationships, observed_at, confidence, source, related_to, kind,
-            attribute, status, valid_from, valid_until, expires_at, review_at, supersedes, scope, session, turn, source_kind,
-            slug,
+            attribute, status, valid_from, valid_until, expires_at, review_at, supersedes, scope, session, turn, speaker,
+            source_kind, slug,
         )  # fmt: skip
         return self._add([draft], actor)[0]
 
@@ -297,6 +299,7 @@ class Memory:
         status: Texts | None = None,
         source_kind: Texts | None = None,
         session: Texts | None = None,
+        speaker: Texts | None = None,
         text: str | None = None,
         as_of: Time | None = None,
         limit: int | None = None,
@@ -322,6 +325,7 @@ class Memory:
             status: Any of these.
             source_kind: Any of these.
             session: Part of any of these sessions.
+            speaker: Said by any of these; upper and lower case, spaces and Unicode form make no difference.
             text: Title or content contain it, without regard to case.
             as_of: Valid at that time: begun, not ended, not expired.
             limit: At most so many, 1 to 100000; 50 when left out.
@@ -349,7 +353,7 @@ class Memory:
                 now=datetime.now(UTC), zone=self._settings.zone, since=since, before=before, category=category, tags=tags,
                 tags_all=tags_all, entity_names=entity_names, entity_types=entity_types,
                 relationship_type=relationship_type, min_confidence=min_confidence, kind=kind, status=status,
-                source_kind=source_kind, session=session, text=text, as_of=as_of,
+                source_kind=source_kind, session=session, speaker=speaker, text=text, as_of=as_of,
             )  # fmt: skip
             return exact.recall(view, f, page)
 

@@ -43,6 +43,7 @@ def add_command(
     scope: o.Scope = None,
     session: o.Session = None,
     turn: o.Turn = None,
+    speaker: o.Speaker = None,
     source_kind: o.SourceKind = None,
     slug: Annotated[
         str | None, typer.Option("--slug", metavar="WORDS", help="File name instead of the title's.")
@@ -65,7 +66,8 @@ def add_command(
         "title": title, "content": content, "category": category, "tags": tags, "observed_at": observed_at,
         "confidence": o.number(confidence), "source": source, "kind": kind, "attribute": attribute, "status": status,
         "valid_from": valid_from, "valid_until": valid_until, "expires_at": expires_at, "review_at": review_at,
-        "supersedes": supersedes, "related_to": related_to, "scope": scope, "session": session, "turn": o.number(turn), "source_kind": source_kind, "slug": slug,
+        "supersedes": supersedes, "related_to": related_to, "scope": scope, "session": session, "turn": o.number(turn),
+        "speaker": speaker, "source_kind": source_kind, "slug": slug,
     }  # fmt: skip
     fields, problems = drafts.read_fields(given, entities, relationships)
     if jsonl is not None:

@@ -42,6 +42,7 @@ def update_command(
     scope: o.Scope = None,
     session: o.Session = None,
     turn: o.Turn = None,
+    speaker: o.Speaker = None,
     source_kind: o.SourceKind = None,
     clear: Annotated[
         list[str] | None, typer.Option("--clear", metavar="FIELD", help="Remove a field, such as tags; repeatable.")
@@ -60,7 +61,8 @@ def update_command(
         "title": title, "content": content, "tags": tags, "observed_at": observed_at, "confidence": o.number(confidence),
         "source": source, "kind": kind, "attribute": attribute, "status": status, "valid_from": valid_from,
         "valid_until": valid_until, "expires_at": expires_at, "review_at": review_at, "supersedes": supersedes,
-        "related_to": related_to, "scope": scope, "session": session, "turn": o.number(turn), "source_kind": source_kind,
+        "related_to": related_to, "scope": scope, "session": session, "turn": o.number(turn),
+        "speaker": speaker, "source_kind": source_kind,
     }  # fmt: skip
     fields, problems = drafts.read_fields(given, entities, relationships)
     if file is not None and content is not None:

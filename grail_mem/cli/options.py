@@ -138,6 +138,7 @@ RelatedTo = Annotated[list[str] | None, typer.Option("--related-to", metavar="ID
 Scope = Annotated[str | None, typer.Option("--scope", metavar="SCOPE", help="Whose memory it is.")]
 Session = Annotated[str | None, typer.Option("--session", metavar="NAME", help="The conversation it belongs to.")]
 Turn = Annotated[str | None, typer.Option("--turn", metavar="N", help="Its place in the session, from 0.")]
+Speaker = Annotated[str | None, typer.Option("--speaker", metavar="NAME", help="Who said it.")]
 SourceKind = Annotated[
     str | None,
     typer.Option(
@@ -182,6 +183,7 @@ AnySourceKind = Annotated[
 AnySession = Annotated[
     list[str] | None, typer.Option("--session", metavar="NAME", help="In the session of that name. Repeat: any.")
 ]
+AnySpeaker = Annotated[list[str] | None, typer.Option("--speaker", metavar="NAME", help="Said by them. Repeat: any.")]
 Containing = Annotated[str | None, typer.Option("--text", metavar="TEXT", help="Title or content contain it.")]
 AsOf = Annotated[str | None, typer.Option("--as-of", metavar="TIME", help="Valid then: begun, not ended.")]
 Limit = Annotated[str | None, typer.Option("--limit", metavar="N", help="At most so many; 50 when left out.")]

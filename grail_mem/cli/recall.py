@@ -32,6 +32,7 @@ def recall_command(
     status: o.AnyStatus = None,
     source_kind: o.AnySourceKind = None,
     session: o.AnySession = None,
+    speaker: o.AnySpeaker = None,
     text: o.Containing = None,
     as_of: o.AsOf = None,
     limit: o.Limit = None,
@@ -51,8 +52,8 @@ def recall_command(
         found = memory.recall(
             since=since, before=before, category=category, tags=tags, tags_all=tags_all, entity_names=entity_names,
             entity_types=entity_types, relationship_type=relationship_type, min_confidence=o.number(min_confidence), kind=kind,
-            status=status, source_kind=source_kind, session=session, text=text, as_of=as_of, limit=o.number(limit), order=order,
-            cursor=cursor,
+            status=status, source_kind=source_kind, session=session, speaker=speaker, text=text, as_of=as_of,
+            limit=o.number(limit), order=order, cursor=cursor,
         )  # fmt: skip
     if as_json:
         output.show_json(found.to_dict() | ({"text": found.text} if text_pack else {}))

@@ -148,7 +148,7 @@ class Corpus:
         times = np.array([*map(_us, self.delta), 0], np.int64)
         row = np.concatenate(rows)
         base_us = np.append(self._base_us, 0)
-        us = np.where(row >= 0, base_us[np.maximum(row, 0)] if n_rows else 0, times[np.minimum(-2 - row, len(times) - 1)])
+        us = np.where(row >= 0, base_us[np.maximum(row, 0)] if n_rows else 0, times[np.clip(-2 - row, 0, len(times) - 1)])
         self.parts = tuple(_parts(segments))
         self.columns = _columns(segments, row, us)
         live = self.columns.live

@@ -48,6 +48,7 @@ class Filter:
         relationship_type: Normalised types, any of which is stated.
         min_confidence: 0 to 1.
         session: Keys of sessions, to any of which it belongs.
+        speaker: Normalised names, any of which said it.
         text: Contained in title or body, without regard to case.
         as_of_us: Valid at that instant: begun, not ended, not expired.
     """
@@ -65,6 +66,7 @@ class Filter:
     status: tuple[str, ...] = ()
     source_kind: tuple[str, ...] = ()
     session: tuple[str, ...] = ()
+    speaker: tuple[str, ...] = ()
     text: str | None = None
     as_of_us: int | None = None
 
@@ -118,6 +120,7 @@ def make_filter(
     status: Texts | None = None,
     source_kind: Texts | None = None,
     session: Texts | None = None,
+    speaker: Texts | None = None,
     text: str | None = None,
     as_of: Time | None = None,
 ) -> Filter:
@@ -139,6 +142,7 @@ def make_filter(
         status: Any of these.
         source_kind: Any of these.
         session: Part of any of these.
+        speaker: Said by any of these.
         text: Contained in title or body.
         as_of: Valid at that time.
 
@@ -164,6 +168,7 @@ def make_filter(
         status=problems.read("status", status, _choices("status", STATUSES), ()),
         source_kind=problems.read("source_kind", source_kind, _choices("source_kind", SOURCE_KINDS), ()),
         session=problems.read("session", session, _sessions, ()),
+        speaker=problems.read("speaker", speaker, _keys("speaker"), ()),
         text=problems.read("text", text, _needle, None),
         as_of_us=problems.read("as_of", as_of, time, None),
     )

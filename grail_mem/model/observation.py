@@ -76,6 +76,7 @@ class Observation:
         confidence: 0 to 1; 1 when the file does not say.
         session: The conversation or event it belongs to; observations of one session are neighbours.
         turn: Its place in the session, from 0.
+        speaker: Who said it; upper and lower case and spaces make no difference when speakers are compared.
         extra: Frontmatter keys that grail_mem does not know, as found.
         sha256: Digest of the file's bytes.
     """
@@ -99,6 +100,7 @@ class Observation:
     scope: str | None = None
     session: str | None = None
     turn: int | None = None
+    speaker: str | None = None
     valid_from: datetime | None = None
     valid_until: datetime | None = None
     expires_at: datetime | None = None
@@ -161,12 +163,14 @@ def fingerprint(observation: Observation) -> int:
         observation.attribute,
         observation.source,
         observation.scope,
-        *within(observation.session, observation.turn),
+        *spoken(observation.session, observation.turn, observation.speaker),
     )
 
 
-def within(session: str | None, turn: int | None) -> tuple[object, ...]:
-    """What a fingerprint takes of an observation's place in a conversation: nothing when it has none."""
+def spoken(session: str | None, turn: int | None, speaker: str | None) -> tuple[object, ...]:
+    """What a fingerprint takes of an observation's place in a conversation and its speaker: nothing when it has neither."""
+    if speaker is not None:
+        return session, turn, entity_key(speaker)
     return () if session is None and turn is None else (session, turn)
 
 

@@ -27,6 +27,7 @@ _LISTS: Final = (
     "status",
     "source_kind",
     "session",
+    "speaker",
 )
 _FEW: Final = 4
 """Of all rows, one in so many at most is worth sorting anew; chosen."""
@@ -133,6 +134,7 @@ def _terms(row: FileRow, keys: Keys) -> list[Term]:
         (o.status,),
         (o.source_kind,),
         (keys.session,),
+        (keys.speaker,),
     )
     return [(name, value) for name, values in zip(_LISTS, held, strict=True) for value in values if value is not None]
 

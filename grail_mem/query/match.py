@@ -37,6 +37,7 @@ class Keys:
     types: frozenset[str]
     relations: frozenset[str]
     session: str
+    speaker: str
     text: str
 
 
@@ -49,6 +50,7 @@ def keys_of(o: Observation) -> Keys:
         frozenset(entity_key(entity.type) for entity in o.entities),
         frozenset(entity_key(r.relationship_type) for r in o.relationships),
         session_key(o.session or ""),
+        entity_key(o.speaker or ""),
         text_key(o.title, o.content),
     )
 
@@ -68,6 +70,7 @@ _CONDITIONS: Final[dict[str, Callable[[Any], Condition]]] = {
     "status": lambda wanted: lambda o, _: o.status in wanted,
     "source_kind": lambda wanted: lambda o, _: o.source_kind in wanted,
     "session": lambda wanted: lambda _, keys: keys.session in wanted,
+    "speaker": lambda wanted: lambda _, keys: keys.speaker in wanted,
     "category": lambda globs: lambda o, _: any(glob.matches(o.category) for glob in globs),
     "as_of_us": lambda us: lambda o, keys: _holds(o, keys.us, us),
     "text": lambda text: _containing(text_key(text)),

@@ -94,7 +94,7 @@ class Searcher:
         ids = {found.id for found in self.view.loose().matching(f)}
         loose = np.array([*(o.id in ids for o in self.corpus.delta), False], bool)
         row = columns.row
-        met = np.where(row >= 0, meets[np.maximum(row, -1)], loose[np.minimum(-2 - row, len(loose) - 1)]) & (row != -1)
+        met = np.where(row >= 0, meets[np.maximum(row, -1)], loose[np.clip(-2 - row, 0, len(loose) - 1)]) & (row != -1)
         allowed: np.ndarray = met[columns.doc]
         return allowed
 

@@ -41,7 +41,7 @@ _KNOWN: Final = frozenset(
     (
         *("id", "title", "observed_at", "recorded_at", "category", "tags", "confidence", "source", "entities"),
         *("relationships", "kind", "attribute", "status", "valid_from", "valid_until", "expires_at", "review_at"),
-        *("supersedes", "scope", "session", "turn", "source_kind", "evidence", "related_to"),
+        *("supersedes", "scope", "session", "turn", "speaker", "source_kind", "evidence", "related_to"),
     )
 )
 MAX_NAME: Final = 1_000  # a key is made of every name, which takes quadratic time for odd texts
@@ -251,6 +251,13 @@ class _Reader:
         self.note("bad_value", f"turn {value!r} is not a whole number from 0; it is left out", "correct the number")
         return None
 
+    def speaker(self) -> str | None:
+        text = self.text("speaker")
+        if text is None or is_name(text):
+            return text
+        self.note("bad_value", "speaker is no name; it is left out", f"write one of at most {MAX_NAME} characters")
+        return None
+
     def tags(self) -> tuple[str, ...]:
         value = self.values.get("tags")
         if value is None:
@@ -300,6 +307,7 @@ _FIELDS: Final[Mapping[str, Callable[[_Reader], Any]]] = {
     "scope": lambda reader: reader.text("scope"),
     "session": lambda reader: reader.text("session"),
     "turn": _Reader.turn,
+    "speaker": _Reader.speaker,
     "valid_from": lambda reader: reader.time("valid_from"),
     "valid_until": lambda reader: reader.time("valid_until"),
     "expires_at": lambda reader: reader.time("expires_at"),
@@ -327,7 +335,7 @@ def read_entity(value: Any) -> Entity | None:
         name, kind = value.values()
         if type(name) is str and type(kind) is str:
             return _plain_entity(name, kind)
-    if not isinstance(value, Mapping) or not _named(value.get("name")):
+    if not isinstance(value, Mapping) or not is_name(value.get("name")):
         return None
     aliases = value.get("aliases") or ()
     aliases = (aliases,) if isinstance(aliases, str) else tuple(map(str, aliases))
@@ -336,7 +344,7 @@ def read_entity(value: Any) -> Entity | None:
 
 @lru_cache(maxsize=_KEPT)
 def _plain_entity(name: str, kind: str) -> Entity | None:
-    return Entity(name.strip(), kind.strip()) if _named(name) else None
+    return Entity(name.strip(), kind.strip()) if is_name(name) else None
 
 
 def read_relationship(value: Any) -> Relationship | None:
@@ -348,7 +356,7 @@ def read_relationship(value: Any) -> Relationship | None:
         if type(source) is str and type(target) is str and type(kind) is str:
             return _plain_relationship(source, target, kind)
     kind = value.get("relationship_type") or value.get("type")
-    if not all(map(_named, (value.get("source"), value.get("target"), kind))):
+    if not all(map(is_name, (value.get("source"), value.get("target"), kind))):
         return None
     return Relationship(
         str(value["source"]).strip(), str(value["target"]).strip(), str(kind).strip(), _word(value, "description"),
@@ -358,20 +366,21 @@ def read_relationship(value: Any) -> Relationship | None:
 
 @lru_cache(maxsize=_KEPT)
 def _plain_relationship(source: str, target: str, kind: str) -> Relationship | None:
-    if not (_named(source) and _named(target) and _named(kind)):
+    if not (is_name(source) and is_name(target) and is_name(kind)):
         return None
     return Relationship(source.strip(), target.strip(), kind.strip())
 
 
 def _read_evidence(value: Any) -> Evidence | None:
-    if not isinstance(value, Mapping) or not _named(value.get("quote")):
+    if not isinstance(value, Mapping) or not is_name(value.get("quote")):
         return None
     span = value.get("span")
     pair = (int(span[0]), int(span[1])) if isinstance(span, list) and [type(n) for n in span] == [int, int] else None
     return Evidence(str(value["quote"]), _word(value, "source"), pair, _word(value, "sha256"))
 
 
-def _named(value: Any) -> bool:
+def is_name(value: Any) -> bool:
+    """Whether a value can name something: not empty to the eye, and short enough to be compared."""
     if isinstance(value, bool) or not isinstance(value, _SCALARS):
         return False
     return len(str(value)) <= MAX_NAME and bool(entity_key(str(value)))
@@ -427,6 +436,6 @@ _ABSENT: Final = (None, "", ())
 _PARTS: Final = ("entities", "relationships")
 _WHERE_GIVEN: Final = (
     "source", "entities", "relationships", "kind", "status", "attribute", "valid_from", "valid_until", "expires_at",
-    "review_at", "supersedes", "scope", "session", "turn", "source_kind", "evidence", "related_to",
+    "review_at", "supersedes", "scope", "session", "turn", "speaker", "source_kind", "evidence", "related_to",
 )  # fmt: skip
 _DEFAULTS: Final = {"kind": "semantic", "status": "confirmed"}

@@ -23,7 +23,7 @@ from grail_mem.model.observation import (
     Entity,
     Relationship,
     fingerprint_of,
-    within,
+    spoken,
 )
 from grail_mem.model.times import format_time, parse_time, to_us
 from grail_mem.model.ulid import id_us
@@ -40,7 +40,7 @@ from grail_mem.store.frontmatter_canonical import (
     read_block,
 )
 from grail_mem.store.frontmatter_text import MAX_FRONTMATTER_CHARS, body_content
-from grail_mem.store.observation_file import read_entity, read_relationship
+from grail_mem.store.observation_file import is_name, read_entity, read_relationship
 
 _KEPT: Final = 16_384
 """Lines, tags and times kept, as the same few come again and again; chosen, a few megabytes at most."""
@@ -52,7 +52,8 @@ _FRONTMATTER: Final = re.compile(
     r"(?:entities:\n((?:  - .*\n)+))?(?:relationships:\n((?:  - .*\n)+))?"
     rf"(?:kind: ([a-z]+)\n)?(?:status: ([a-z]+)\n)?(?:attribute: {_TEXT}\n)?"
     rf"(?:valid_from: ({TIMESTAMP})\n)?(?:valid_until: ({TIMESTAMP})\n)?(?:expires_at: ({TIMESTAMP})\n)?"
-    rf"(?:scope: {_TEXT}\n)?(?:session: {_TEXT}\n)?(?:turn: ({INT})\n)?(?:source_kind: ([a-z_]+)\n)?---\n",
+    rf"(?:scope: {_TEXT}\n)?(?:session: {_TEXT}\n)?(?:turn: ({INT})\n)?(?:speaker: {_TEXT}\n)?"
+    rf"(?:source_kind: ([a-z_]+)\n)?---\n",
     re.ASCII,
 )
 _MERGE_MARK: Final = b"<<<<<<< "
@@ -91,8 +92,8 @@ def read_own(data: bytes, path: str, category: str, state: FileState) -> tuple[A
 
 def _row(values: tuple[Any, ...], content: str, category: str, file: tuple[Any, ...]) -> tuple[Any, ...]:
     (id_, title, observed, stated_category, recorded, tags, confidence, source, entities, relationships, kind, status,
-     attribute, begin, end, expires, scope, session, turn, source_kind) = values  # fmt: skip
-    title, source, attribute, scope, session = map(_text, (title, source, attribute, scope, session))
+     attribute, begin, end, expires, scope, session, turn, speaker, source_kind) = values  # fmt: skip
+    title, source, attribute, scope, session, speaker = map(_text, (title, source, attribute, scope, session, speaker))
     place = None if turn is None else int(turn)
     kind, status = kind or KINDS[0], status or "confirmed"
     observed_us = _us(observed)
@@ -105,6 +106,7 @@ def _row(values: tuple[Any, ...], content: str, category: str, file: tuple[Any, 
         or kind not in KINDS
         or status not in STATUSES
         or not (place is None or 0 <= place <= MAX_TURN)
+        or not (speaker is None or is_name(speaker))
         or (source_kind is not None and source_kind not in SOURCE_KINDS)
         or (begin_us is not None and end_us is not None and end_us <= begin_us)
     ):
@@ -115,11 +117,11 @@ def _row(values: tuple[Any, ...], content: str, category: str, file: tuple[Any, 
     print_ = fingerprint_of(
         category_key(category), title, content, sorted(tag_keys), sorted(names), sorted(key for key, *_ in ends),
         None if observed_us == recorded_us else _canonical_time(observed), kind, attribute, source, scope,
-        *within(session, place),
+        *spoken(session, place, speaker),
     )  # fmt: skip
     return (
-        id_, title, content, category, kind, status, _confidence(confidence), source, source_kind, attribute, scope, session, place,
-        observed_us, recorded_us, begin_us, end_us, _us(expires), tag_texts, things, relations, None, *file, print_, True,
+        id_, title, content, category, kind, status, _confidence(confidence), source, source_kind, attribute, scope,
+        session, place, speaker, observed_us, recorded_us, begin_us, end_us, _us(expires), tag_texts, things, relations, None, *file, print_, True,
     )  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from grail_mem.store.observation_file import FileRow
 if TYPE_CHECKING:  # pyarrow costs a tenth of a second; recalling never needs it
     import pyarrow as pa
 
-VERSION: Final = 3
+VERSION: Final = 4
 """Version of the snapshot's tables; a snapshot of another version is not read but made anew."""
 
 COLUMNS: Final = (
@@ -36,6 +36,7 @@ COLUMNS: Final = (
     ("scope", "string", "whose memory it is"),
     ("session", "string", "the conversation or event it belongs to"),
     ("turn", "int64", "its place in the session, from 0"),
+    ("speaker", "string", "who said it"),
     ("observed_at", "time", "when it was seen"),
     ("recorded_at", "time", "when it was written"),
     ("valid_from", "time", "when it begins to hold"),
@@ -56,7 +57,7 @@ COLUMNS: Final = (
 """Name, type and meaning of the columns of `observations.parquet`, in order."""
 
 
-PUBLIC: Final = tuple(name for name, *_ in COLUMNS[:24])
+PUBLIC: Final = tuple(name for name, *_ in COLUMNS[:25])
 """The columns that the view `observations` and data frames have."""
 
 
@@ -98,8 +99,8 @@ def row_values(row: FileRow) -> tuple[Any, ...]:
     o = row.observation
     return (
         o.id, o.title, o.content, o.category, o.kind, o.status, o.confidence, o.source, o.source_kind, o.attribute,
-        o.scope, o.session, o.turn, to_us(o.observed_at), to_us(o.recorded_at), _us(o.valid_from), _us(o.valid_until), _us(o.expires_at),
-        o.tags, o.entities, o.relationships,
+        o.scope, o.session, o.turn, o.speaker, to_us(o.observed_at), to_us(o.recorded_at), _us(o.valid_from),
+        _us(o.valid_until), _us(o.expires_at), o.tags, o.entities, o.relationships,
         _more(o), o.path, o.sha256, *row.state, fingerprint(o), row.has_id,
     )  # fmt: skip
 
@@ -178,8 +179,8 @@ def public_table(observations: Iterable[Observation]) -> pa.Table:
 
 PAYLOAD: Final = (
     "id", "title", "content", "category", "observed_at", "recorded_at", "path", "tags", "entities", "relationships",
-    "confidence", "kind", "status", "source", "source_kind", "attribute", "scope", "session", "turn", "valid_from", "valid_until",
-    "expires_at", "more", "sha256", "size_bytes", "mtime_ns", "ctime_ns",
+    "confidence", "kind", "status", "source", "source_kind", "attribute", "scope", "session", "turn", "speaker",
+    "valid_from", "valid_until", "expires_at", "more", "sha256", "size_bytes", "mtime_ns", "ctime_ns",
 )  # fmt: skip
 """The columns from which an observation is made again, in the order of its payload."""
 PARTS: Final = {"entities": Entity.__slots__, "relationships": Relationship.__slots__}
@@ -189,14 +190,14 @@ PARTS: Final = {"entities": Entity.__slots__, "relationships": Relationship.__sl
 def observation_of(payload: Sequence[Any]) -> Observation:
     """The observation in a payload: the values of `PAYLOAD`, times as microseconds, parts as the values of `PARTS`."""
     (id_, title, content, category, observed, recorded, path, tags, entities, relationships, confidence, kind, status,
-     source, source_kind, attribute, scope, session, turn, begin, end, expires, more, sha256, *_) = payload  # fmt: skip
+     source, source_kind, attribute, scope, session, turn, speaker, begin, end, expires, more, sha256, *_) = payload  # fmt: skip
     rest = json.loads(more) if more else {}
     return Observation(
         id_, title, content, category, from_us(observed), from_us(recorded), path, tuple(tags),
         tuple([Entity(name, type_, description, tuple(aliases)) for name, type_, description, aliases in entities]),
         tuple([Relationship(*values) for values in relationships]),
-        confidence, kind, status, source, source_kind, attribute, scope, session, turn, _time(begin), _time(end), _time(expires),
-        _time(rest.get("review_at")), rest.get("supersedes"),
+        confidence, kind, status, source, source_kind, attribute, scope, session, turn, speaker, _time(begin), _time(end),
+        _time(expires), _time(rest.get("review_at")), rest.get("supersedes"),
         tuple(Evidence(q, s, tuple(span) if span else None, d) for q, s, span, d in rest.get("evidence", ())),
         tuple(rest.get("related_to", ())), rest.get("extra", {}), sha256,
     )  # fmt: skip

@@ -50,6 +50,7 @@ class Draft:
     scope: Any = None
     session: Any = None
     turn: Any = None
+    speaker: Any = None
     source_kind: Any = None
     slug: Any = None
 
@@ -211,6 +212,13 @@ def _line(value: Any) -> str | None:
     return text or None
 
 
+def _speaker(value: Any) -> str | None:
+    text = _line(value)
+    if text and not entity_key(text):
+        raise InputError(f"must be a name, not {text!r}.")
+    return text
+
+
 def _id(value: Any) -> str:
     if not is_id(value):
         raise InputError(f"{value!r} is not the id of an observation (26 characters, as `add` printed it).")
@@ -269,12 +277,13 @@ def _cleaned(item: Entity | Relationship) -> Any:
 _READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "category": clean_category, "tags": clean_tags, "entities": _entities, "relationships": _relationships,
     "confidence": _confidence, "kind": _choice(KINDS), "status": _choice(STATUSES), "source": _line,
-    "source_kind": _choice(SOURCE_KINDS), "attribute": _line, "scope": _line, "session": _line, "turn": _turn, "supersedes": _id, "related_to": _ids,
+    "source_kind": _choice(SOURCE_KINDS), "attribute": _line, "scope": _line, "session": _line, "turn": _turn,
+    "speaker": _speaker, "supersedes": _id, "related_to": _ids,
 }  # fmt: skip
 """How each field is read that needs neither a setting nor the time of the call."""
 _READ: Final = (
     "content", "entities", "relationships", "title", "category", "observed_at", "tags", "confidence", "kind", "status",
-    "source", "source_kind", "attribute", "scope", "session", "turn", "valid_from", "valid_until", "expires_at", "review_at", "supersedes",
-    "related_to",
+    "source", "source_kind", "attribute", "scope", "session", "turn", "speaker", "valid_from", "valid_until", "expires_at",
+    "review_at", "supersedes", "related_to",
 )  # fmt: skip
 """The fields in the order in which their problems are told."""

@@ -68,7 +68,7 @@ def rows_table(n: int, *, seed: int = 1) -> pa.Table:
         "status": _taken(STATUSES, np.where(rng.random(n) < 0.95, 1, rng.integers(2, 4, n)).astype(np.int32)),
         "confidence": pa.array(confidence), "source": _taken([f"session {i}" for i in range(1000)], _even(rng, n, 1000)),
         "source_kind": _taken(SOURCE_KINDS, _even(rng, n, len(SOURCE_KINDS))), "attribute": absent,
-        "scope": absent, "session": absent, "turn": pa.nulls(n, pa.int64()), **times,
+        "scope": absent, "session": absent, "turn": pa.nulls(n, pa.int64()), "speaker": absent, **times,
         "tags": _tags(rng, n), "entities": _entities(rng, n, names), "relationships": _relationships(rng, n, names),
         "more": absent,
         "path": pc.binary_join_element_wise("memories", category, pc.binary_join_element_wise(id_texts, ".md", ""), "/"),

@@ -17,7 +17,8 @@ def test_add_takes_every_field(grail_json, tmp_path):
         "--observed-at", "2026-06-02T14:23:00+02:00", "--confidence", "0.95", "--source", "review", "--kind", "episodic",
         "--attribute", "acme/db", "--status", "provisional", "--valid-from", "2026-01-01", "--valid-until", "2027-01-01",
         "--expires-at", "2028-01-01", "--review-at", "2026-12-01", "--supersedes", first["id"], "--related-to", first["id"],
-        "--scope", "project:x", "--session", "chat/7", "--turn", "3", "--source-kind", "tool_result", "--slug", "my words", "--actor", "ann",
+        "--scope", "project:x", "--session", "chat/7", "--turn", "3", "--speaker", "Caroline",
+        "--source-kind", "tool_result", "--slug", "my words", "--actor", "ann",
     )  # fmt: skip
     assert added["path"].startswith("memories/work/acme/2026-06-02_my-words_")
     got = grail_json("get", tmp_path, added["id"])
@@ -31,7 +32,7 @@ def test_add_takes_every_field(grail_json, tmp_path):
         "attribute": "acme/db", "status": "provisional", "valid_from": "2026-01-01T00:00:00Z",
         "valid_until": "2027-01-01T00:00:00Z", "expires_at": "2028-01-01T00:00:00Z",
         "review_at": "2026-12-01T00:00:00Z", "supersedes": first["id"], "related_to": [first["id"]],
-        "scope": "project:x", "session": "chat/7", "turn": 3, "source_kind": "tool_result",
+        "scope": "project:x", "session": "chat/7", "turn": 3, "speaker": "Caroline", "source_kind": "tool_result",
     }  # fmt: skip
     (ledger,) = tmp_path.glob(".grail/ledger/*.jsonl")
     assert '"ann"' in ledger.read_text()

@@ -168,11 +168,11 @@ def test_f44_a_draft_cannot_name_its_actor(tmp_path: Path) -> None:
 
 
 def test_f45_equal_content_elsewhere_is_an_observation_of_its_own(tmp_path: Path) -> None:
-    """The same words in another category, scope, source or attribute are two records; neither takes the other over."""
+    """The same words in another category, scope, source, speaker or attribute are two records; neither takes the other over."""
     said = {"title": "t", "content": "same words"}
     variants: list[dict[str, str]] = [
         {"category": "alpha"}, {"category": "beta"}, {"category": "alpha/sub"}, {"category": "alpha", "scope": "user:1"},
-        {"category": "alpha", "scope": "user:2"}, {"category": "alpha", "source": "s"}, {"category": "alpha", "attribute": "a"},
+        {"category": "alpha", "scope": "user:2"}, {"category": "alpha", "source": "s"}, {"category": "alpha", "speaker": "Ann"}, {"category": "alpha", "attribute": "a"},
     ]  # fmt: skip
     with Memory(tmp_path) as memory:
         made = [memory.add_observation(**said, **v, actor=f"agent-{n}") for n, v in enumerate(variants)]  # type: ignore[arg-type]  # all texts

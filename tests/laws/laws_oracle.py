@@ -115,6 +115,7 @@ _CONDITIONS: dict[str, Any] = {
         unicodedata.normalize("NFC", row["session"] or "").strip()
         in [unicodedata.normalize("NFC", wanted).strip() for wanted in _listed(v)]
     ),
+    "speaker": lambda row, v: row["speaker"] is not None and _any([row["speaker"]], v, folded_name),
     "text": lambda row, v: any(folded_text(v) in folded_text(row[name]) for name in ("title", "content")),
     "as_of": lambda row, v: _holds(row, instant(v)),
 }

@@ -87,6 +87,7 @@ relationships = st.builds(
 )  # fmt: skip
 
 
+SPEAKERS = st.sampled_from(["Caroline", " caroline", "CAF\u00c9", "cafe\u0301", "Mary  Ann", "user"]) | names
 SESSIONS = st.sampled_from(["chat/1", "Chat/1", "caf\u00e9", "cafe\u0301", "s 2"])
 
 
@@ -116,6 +117,7 @@ def drafts(draw: st.DrawFn) -> dict[str, Any]:
                 "source_kind": st.sampled_from(SOURCE_KINDS),
                 "source": lines,
                 "session": SESSIONS,
+                "speaker": SPEAKERS,
             },
         )
     )
@@ -145,6 +147,7 @@ _CONDITIONS: dict[str, st.SearchStrategy[Any]] = {
     "status": _one_or_more(st.sampled_from(STATUSES)),
     "source_kind": _one_or_more(st.sampled_from(SOURCE_KINDS)),
     "session": SESSIONS | _one_or_more(SESSIONS),
+    "speaker": SPEAKERS | _one_or_more(SPEAKERS),
     "text": (words | lines | bodies).filter(_needle),
     "as_of": asked_times,
 }

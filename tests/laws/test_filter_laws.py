@@ -48,6 +48,7 @@ def row_of(draft: dict[str, Any], id_: str, path: str) -> Row:
         "relationships": stated, "observed_at": draft.get("observed_at", recorded),
         "confidence": float(draft.get("confidence", 1.0)), "kind": draft.get("kind", "semantic"),
         "status": draft.get("status", "confirmed"), "source_kind": draft.get("source_kind"), "session": draft.get("session"),
+        "speaker": draft["speaker"].strip() if "speaker" in draft else None,
         "valid_from": draft.get("valid_from"), "valid_until": draft.get("valid_until"),
         "expires_at": draft.get("expires_at"),
     }  # fmt: skip
@@ -90,9 +91,8 @@ def same_fields(memory: Memory, rows: dict[str, Row]) -> None:
     for o in memory.recall(limit=1000).observations:
         row = rows[o.id]
         assert (o.title, o.content) == (row["title"].strip(), row["content"])
-        assert (o.confidence, o.kind, o.status, o.source_kind, o.session) == tuple(
-            row[name] for name in ("confidence", "kind", "status", "source_kind", "session")
-        )
+        for name in ("confidence", "kind", "status", "source_kind", "session", "speaker"):
+            assert getattr(o, name) == row[name], name
         for name in ("observed_at", "recorded_at", "valid_from", "valid_until", "expires_at"):
             assert getattr(o, name) == row[name], name
 

@@ -45,7 +45,8 @@ _FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "source": texts, "entities": st.lists(entities, min_size=1, max_size=3),
     "relationships": st.lists(relationships, min_size=1, max_size=3), "kind": st.sampled_from(["episodic", "odd"]),
     "status": st.sampled_from(["archived", "odd"]), "attribute": texts, "valid_from": times, "valid_until": times,
-    "expires_at": times, "scope": texts, "session": texts, "turn": st.integers(-1, 3) | st.sampled_from([True, "x", 2_000_000_000]), "source_kind": st.sampled_from(["system", "odd"]), "supersedes": texts,
+    "expires_at": times, "scope": texts, "session": texts, "turn": st.integers(-1, 3) | st.sampled_from([True, "x", 2_000_000_000]),
+    "speaker": texts | st.sampled_from(["\u200b", "x" * 1_001]), "source_kind": st.sampled_from(["system", "odd"]), "supersedes": texts,
 }  # fmt: skip
 _ALWAYS = ("id", "title", "observed_at", "category", "confidence")
 ours = st.fixed_dictionaries(
@@ -96,7 +97,7 @@ PLAIN = {
     "relationships": [{"source": "Acme", "target": "Postgres", "relationship_type": "CHOSE", "weight": 0.5}],
     "kind": "episodic", "status": "archived", "attribute": "acme/primary", "valid_from": "2026-06-02T14:23:00Z",
     "valid_until": "2026-06-03T14:23:00Z", "expires_at": "2026-06-04T14:23:00Z", "scope": "project:grail",
-    "session": "chat/2026-06-02", "turn": 14, "source_kind": "system",
+    "session": "chat/2026-06-02", "turn": 14, "speaker": "Caroline", "source_kind": "system",
 }  # fmt: skip
 
 
