@@ -107,7 +107,9 @@ def update_catalog(view: View, *, progress: Callable[[int], None] | None = None)
             return Indexed(0, 0, 0)
         keys, _ = reader.keys_and_times()
         row, missing = matched([segment.said.key for segment in held], keys)
-        groups = [_Group(name, segment, kept) for name, segment, kept in zip(names, held, _split(row >= 0, held), strict=True)]
+        groups = [
+            _Group(name, segment, kept) for name, segment, kept in zip(names, held, _split(row >= 0, held), strict=True)
+        ]
         for start in range(0, len(missing), _BATCH):
             chosen = [int(rid) for rid in missing[start : start + _BATCH]]
             made = segment_of(documents_of_rows(view, chosen))

@@ -148,7 +148,9 @@ class Corpus:
         times = np.array([*map(_us, self.delta), 0], np.int64)
         row = np.concatenate(rows)
         base_us = np.append(self._base_us, 0)
-        us = np.where(row >= 0, base_us[np.maximum(row, 0)] if n_rows else 0, times[np.clip(-2 - row, 0, len(times) - 1)])
+        us = np.where(
+            row >= 0, base_us[np.maximum(row, 0)] if n_rows else 0, times[np.clip(-2 - row, 0, len(times) - 1)]
+        )
         self.parts = tuple(_parts(segments))
         self.columns = _columns(segments, row, us)
         live = self.columns.live
@@ -216,6 +218,7 @@ class Corpus:
         near = columns.at[np.clip(place, 0, len(columns.at) - 1)]
         inside = (place >= 0) & (place < len(columns.at)) & (columns.place[passages] >= 0)[:, None]
         return np.where(inside & (columns.session[near] == columns.session[passages][:, None]), near, -1)
+
 
 _Name = tuple[str, int]
 """What a document in memory is told by: id and key, or an empty text and a row of the snapshot."""

@@ -239,9 +239,7 @@ def _postings(hashes: np.ndarray, rows: np.ndarray, n_rows: int) -> Postings:
     pairs, times = np.unique(pairs, return_counts=True)
     of_value = pairs // max(n_rows, 1)
     first = np.searchsorted(of_value, np.arange(len(values) + 1)).astype(np.int64)
-    return Postings(
-        values, first, (pairs % max(n_rows, 1)).astype(np.int32), np.minimum(times, 255).astype(np.uint8)
-    )
+    return Postings(values, first, (pairs % max(n_rows, 1)).astype(np.int32), np.minimum(times, 255).astype(np.uint8))
 
 
 def _ends(lengths: Sequence[int] | np.ndarray) -> np.ndarray:

@@ -180,7 +180,9 @@ def gather(asked: Asked, passages: np.ndarray) -> Evidence:
     word_score = np.zeros(n + 1, np.float32)
     vectors = np.zeros((n + 1, 0), np.float32)
     if asked.meaning is not None:
-        vectors = np.concatenate([asked.meaning.vectors(wanted), np.zeros((1, asked.meaning.store.identity.dimension), np.float32)])
+        vectors = np.concatenate(
+            [asked.meaning.vectors(wanted), np.zeros((1, asked.meaning.store.identity.dimension), np.float32)]
+        )
     if asked.has_words:
         words = _best_words(asked, wanted)
         word_score = words @ asked.word_weights[0]

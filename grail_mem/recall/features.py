@@ -90,7 +90,13 @@ class _Made:
         self._before = self._place[:, REACH - 1]
         self._after = self._place[:, REACH + 1]
         _, self._session = np.unique(columns.session[passages], return_inverse=True)
-        self._traits = dict(zip(TRAITS, np.vstack([columns.traits[evidence.passages], np.zeros((1, 6), np.uint8)]).T.astype(np.float32), strict=True))
+        self._traits = dict(
+            zip(
+                TRAITS,
+                np.vstack([columns.traits[evidence.passages], np.zeros((1, 6), np.uint8)]).T.astype(np.float32),
+                strict=True,
+            )
+        )
 
     def _best_in_session(self, values: np.ndarray) -> np.ndarray:
         """The best value of the passages of each passage's session, of those looked at."""
@@ -120,7 +126,8 @@ class _Made:
             "bm25_before": bm25[self._before],
             "bm25_after": bm25[self._after],
             "bm25_near": sum(
-                (0.5**abs(d) * bm25[self._place[:, REACH + d]] for d in (-3, -2, 2, 3)), np.zeros(len(self._own), np.float32)
+                (0.5 ** abs(d) * bm25[self._place[:, REACH + d]] for d in (-3, -2, 2, 3)),
+                np.zeros(len(self._own), np.float32),
             ),
             "bm25_session": self._best_in_session(bm25[self._own]),
             "coverage_near": near @ share,

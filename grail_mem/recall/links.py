@@ -74,7 +74,9 @@ def links(asked: Asked, seeds: np.ndarray, weights: np.ndarray, allowed: np.ndar
         for name, flag in zip(names[owner == number].tolist(), flags[owner == number].tolist(), strict=True):
             having = sharing[name]
             if 2 <= len(having) <= most:  # noqa: PLR2004  itself and another
-                rare = min(max(float(np.log((corpus.n_live + 1) / (len(having) + 0.5)) / np.log(corpus.n_live + 1)), 0), 1)
+                rare = min(
+                    max(float(np.log((corpus.n_live + 1) / (len(having) + 0.5)) / np.log(corpus.n_live + 1)), 0), 1
+                )
                 reached.append((having, rare if flag & RELATED else _SHARED * rare, False, rare))
         found.append(_link(int(seed), float(weight), reached, allowed))
     return found

@@ -99,7 +99,10 @@ class Searcher:
         return allowed
 
     def rank(
-        self, question: Question, allowed: np.ndarray, weights: Mapping[str, Weights] | None = None,
+        self,
+        question: Question,
+        allowed: np.ndarray,
+        weights: Mapping[str, Weights] | None = None,
         stage: Callable[[str, Callable[[], Any]], Any] | None = None,
     ) -> Ranked:
         """Weigh the passages that may answer a question.

@@ -98,13 +98,19 @@ def _locomo(items: list[dict[str, Any]]) -> Iterator[Store]:
                 })  # fmt: skip
         made: dict[bool, list[Asked]] = {True: [], False: []}
         for question in item["qa"]:
-            named = {f"D{a}:{int(b)}" for text in question.get("evidence", ()) for a, b in re.findall(r"D:?(\d+):(\d+)", text)}
+            named = {
+                f"D{a}:{int(b)}"
+                for text in question.get("evidence", ())
+                for a, b in re.findall(r"D:?(\d+):(\d+)", text)
+            }
             gold = frozenset(named & session_of.keys())
             can = question["category"] != 5  # noqa: PLR2004  the set's number of questions without an answer
             if can and not gold:
                 continue
             sessions = frozenset(session_of[turn] for turn in gold)
-            made[can].append(Asked(question["question"], gold, sessions, str(question["category"]), last + timedelta(days=1)))
+            made[can].append(
+                Asked(question["question"], gold, sessions, str(question["category"]), last + timedelta(days=1))
+            )
         yield Store("locomo", str(item["sample_id"]), drafts, made[True], made[False])
 
 
