@@ -31,11 +31,11 @@ _RUN: Final = re.compile(
 """A run without spaces; a number, version, date or time; a word or an identifier with its joints (`ORCHID-77`, `src/app.py`)."""
 _JOINTS: Final = re.compile(r"['’.\-/:@#&+_]+")
 _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_TAIL: Final = r"(?:n['’]t|['’](?:s|ll|re|ve|d|m|t))"
-_SHORT_FORM: Final = re.compile(rf"{_TAIL}$", re.IGNORECASE)
-_PLAIN_WORD: Final = re.compile(
-    rf"([\p{{L}}\p{{M}}\p{{N}}]+?)(?:{_TAIL})?(?![\p{{L}}\p{{M}}\p{{N}}])", re.IGNORECASE | re.V1
-)
+_SHORT_FORM: Final = re.compile(r"(?:n['’]t|['’](?:s|ll|re|ve|d|m|t))$", re.IGNORECASE)
+_ALNUM: Final = r"[\p{L}\p{M}\p{N}]"
+# Case is spelled out: to ignore it would make every class slow.
+_PLAIN_WORD: Final = re.compile(rf"{_ALNUM}+(?:['’](?:[sSdDmMtT]|ll|LL|re|RE|ve|VE)(?!{_ALNUM}))?", re.V1)
+"""A word without joints, with the end of its short form."""
 _DATE: Final = re.compile(r"((?:19|20)[0-9]{2})[-/.][0-9]{1,2}(?:[-/.][0-9]{1,2})?")
 
 # English: determiners and quantifiers; pronouns; auxiliaries with what is left of their short forms; prepositions and
@@ -130,8 +130,9 @@ def content_words(text: str) -> Iterator[tuple[int, int]]:
         [(11, 14), (17, 23), (24, 26), (27, 32)]
     """
     for match in _PLAIN_WORD.finditer(text):
-        if fold(match[1]) not in STOP_WORDS:
-            yield match.span(1)
+        word = match[0] if match[0].isalnum() else _SHORT_FORM.sub("", match[0])
+        if fold(word) not in STOP_WORDS:
+            yield match.start(), match.start() + len(word)
 
 
 def _terms(text: str) -> Iterator[tuple[str, bool]]:

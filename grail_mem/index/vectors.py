@@ -50,7 +50,6 @@ class VectorStore:
     """
 
     def __init__(self, folder: Path, identity: Identity) -> None:
-
         self.identity = identity
         self._folder = folder / _folder_name(identity)
         self._forget()

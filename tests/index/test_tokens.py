@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grail_mem.index.tokens import MAX_TERM_CHARS, STOP_WORDS, fold, terms
+from grail_mem.index.tokens import MAX_TERM_CHARS, STOP_WORDS, content_words, fold, terms
 
 
 @pytest.mark.parametrize(
@@ -62,6 +64,29 @@ def test_any_text_has_terms_of_bounded_length(text: str) -> None:
     assert all(0 < len(term) <= 4 * MAX_TERM_CHARS for term in found)
     assert terms(f"  {text}  ") == found
     assert set(found) >= set(terms(text, stop_words=True)) - STOP_WORDS
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Why didn't Ann's ORCHID-77 start?", ["Ann", "ORCHID", "77", "start"]),
+        ("WE'LL see, they’ve gone; I'm O'Brien", ["see", "gone", "O", "Brien"]),
+        ("up-to-date snake_case 5$", ["date", "snake", "case", "5"]),
+        ("don't needn't rock'n'roll", ["need", "rock", "n", "roll"]),
+        ("Cafe\u0301 हिन्दी", ["Cafe\u0301", "हिन्दी"]),
+        ("who is it?!", []),
+    ],
+)
+def test_content_words(text: str, expected: list[str]) -> None:
+    assert [text[begin:end] for begin, end in content_words(text)] == expected
+
+
+@given(st.text(max_size=100))
+def test_content_words_are_in_order_and_no_stop_words(text: str) -> None:
+    spans = list(content_words(text))
+    assert all(begin < end for begin, end in spans)
+    assert all(one[1] <= other[0] for one, other in pairwise(spans))
+    assert not {fold(text[begin:end]) for begin, end in spans} & STOP_WORDS
 
 
 @given(st.text(max_size=60))
