@@ -19,11 +19,12 @@ __all__ = ["DateAsked", "Grain", "date_match", "read_dates"]
 
 Grain = Literal["day", "week", "month", "season", "year", "range"]
 
+_LEAP_YEAR: Final = 2000  # any
 _DAY: Final = timedelta(days=1)
 _WEEK: Final = timedelta(days=7)
 _MONTHS_IN_YEAR: Final = 12
-_FIRST_YEAR: Final = 1900
-"""Nothing was written down in a store before: a question that goes further back names no day of a passage."""
+_FIRST_YEAR, _LAST_YEAR = 1900, 2099
+"""Passages are of these years: a question that goes further back or ahead names no day of one."""
 
 _MONTH_NAMES: Final = "january february march april may june july august september october november december"
 _MONTHS: Final = tuple(_MONTH_NAMES.split())
@@ -53,9 +54,8 @@ _SEASON_OF_YEAR: Final = re.compile(rf"\b({'|'.join(_SEASONS)})\s(?:of\s)?({_YEA
 
 # May and March are words too: they are months after these, or beside a number.
 _BEFORE_MONTH: Final = re.compile(r"(?:\b(?:in|of|early|late|mid|since|by|until)|\d|,)\s*\Z", re.IGNORECASE)
-_BEFORE_CAPITAL: Final = re.compile(
-    r"\b(?:before|after|during|between|from|till|to|through|last|this|and|or)\s\Z", re.IGNORECASE
-)
+_BEFORE_CAPITAL: Final = re.compile(r"\b(?:before|after|during|between|from|till|to|through|and|or)\s\Z", re.IGNORECASE)
+_BEFORE_SAID: Final = re.compile(r"\b(?:last|past|previous|this)\s\Z", re.IGNORECASE)
 _LOOK_BACK: Final = 16
 
 _SINCE: Final = re.compile(r"\b(?:ever\s)?since\s(?:the\s)?\Z", re.IGNORECASE)
@@ -103,6 +103,11 @@ class DateAsked(NamedTuple):
     month: int | None = None
     day: int | None = None
 
+    @property
+    def interval(self) -> tuple[date, date] | None:
+        """Its first day and the day after its last, to show; None where one of them is open."""
+        return (self.begin, self.end) if self.begin and self.end else None
+
 
 def read_dates(text: str, *, asked_at: datetime, zone: tzinfo) -> tuple[DateAsked, ...]:
     """Take a question and return the dates it names, in order.
@@ -134,9 +139,10 @@ def read_dates(text: str, *, asked_at: datetime, zone: tzinfo) -> tuple[DateAske
 
 
 def _local_day(asked_at: datetime, zone: tzinfo) -> date:
+    """The day of asking, within the years that dates are read for: so counting from it stays in the calendar."""
     with suppress(OverflowError):
         asked_at = asked_at.astimezone(zone)
-    return asked_at.date()
+    return min(max(asked_at.date(), date(_FIRST_YEAR, 1, 1)), date(_LAST_YEAR, 12, 31))
 
 
 def _written(text: str) -> Iterator[tuple[int, int, DateAsked | None]]:
@@ -156,9 +162,11 @@ def _is_month(text: str, match: re.Match[str]) -> bool:
         return True
     if name.lower() not in _MONTHS:
         return False  # an abbreviation needs a number beside it
+    before = text[max(match.start() - _LOOK_BACK, 0) : match.start()]
+    if _BEFORE_SAID.search(before):
+        return False  # counted from today
     if name.lower() not in {"may", "march"}:
         return True
-    before = text[max(match.start() - _LOOK_BACK, 0) : match.start()]
     if _BEFORE_MONTH.search(before):
         return name[0].isupper() or not before.rstrip().endswith(",")
     return name[0].isupper() and _BEFORE_CAPITAL.search(before) is not None
@@ -180,6 +188,8 @@ def _named(match: re.Match[str]) -> DateAsked | None:
     if not 1 <= day <= 31:  # noqa: PLR2004  days of a month
         day = 0
     if match["year"] is None:
+        if day and _day(_LEAP_YEAR, month, day, match[0]) is None:
+            return None
         return DateAsked(None, None, "day" if day else "month", match[0], month, day or None)
     year = int(match["year"])
     return _day(year, month, day, match[0]) if day else _month(year, month, match[0])
@@ -208,7 +218,7 @@ def _bound(before: str, found: DateAsked, today: date) -> DateAsked:
         return found
     dated = _latest(found, today)
     if _SINCE.search(before):
-        return DateAsked(dated.begin, today + _DAY, "range", found.text)
+        return _since(dated, today)
     if _AFTER.search(before):
         return DateAsked(dated.end, None, "range", found.text)
     if _BEFORE.search(before):
@@ -218,8 +228,16 @@ def _bound(before: str, found: DateAsked, today: date) -> DateAsked:
 
 def _between(one: DateAsked, other: DateAsked, today: date, text: str) -> DateAsked:
     last = _latest(other, today)
-    first = _latest(one, (last.begin or today) if one.month is not None else today)
-    return DateAsked(first.begin, last.end, "range", text)
+    first = _latest(one, last.begin or today)
+    days = [day for dated in (first, last) for day in (dated.begin, dated.end) if day]
+    return DateAsked(min(days), max(days), "range", text) if days else one
+
+
+def _since(dated: DateAsked, today: date) -> DateAsked:
+    """From that date to today; a date to come stays what it is."""
+    if dated.begin is None or dated.begin > today:
+        return dated
+    return DateAsked(dated.begin, today + _DAY, "range", dated.text)
 
 
 def _latest(found: DateAsked, today: date) -> DateAsked:
@@ -246,7 +264,7 @@ def _relative(text: str, today: date) -> Iterator[DateAsked]:
 
 
 def _since_year(match: re.Match[str], today: date) -> DateAsked:
-    return DateAsked(date(int(match[1]), 1, 1), today + _DAY, "range", match[0])
+    return _since(_year(int(match[1]), match[0]), today)
 
 
 def _ago(match: re.Match[str], today: date) -> DateAsked | None:
@@ -343,7 +361,7 @@ def _one_day(day: date, text: str) -> DateAsked:
 
 def _day(year: int, month: int, day: int, text: str) -> DateAsked | None:
     with suppress(ValueError, OverflowError):
-        if year >= _FIRST_YEAR:
+        if _FIRST_YEAR <= year <= _LAST_YEAR:
             return _one_day(date(year, month, day), text)
     return None
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
+from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
 from grail_mem.index.tokens import STOP_WORDS, terms
@@ -162,19 +163,18 @@ def _kind(text: str) -> Kind:
 
 def _names_of_speakers(words: Sequence[_Word], speakers: Mapping[str, Sequence[str]]) -> Iterator[_Naming]:
     """Where speakers are named, the longest name first where several would fit."""
-    full, first = _known(speakers)
+    known = _known(tuple((speaker, tuple(names)) for speaker, names in speakers.items()))
     capitals = any(word.text[0].isupper() for word in words[1:])
     keys = [entity_key(word.text) for word in words]
-    longest = max((len(name) for name in full), default=0)
     at = 0
     while at < len(words):
         length, speaker = next(
             (
-                (n, full[name])
-                for n in range(min(longest, len(words) - at), 0, -1)
-                if (name := tuple(keys[at : at + n])) in full and (n > 1 or _may_name(words[at], at))
+                (n, known.full[name])
+                for n in range(min(known.longest, len(words) - at), 0, -1)
+                if (name := tuple(keys[at : at + n])) in known.full and (n > 1 or _may_name(words[at], at))
             ),
-            (1, _short_name(words[at], at, keys[at], first, capitals=capitals)),
+            (1, _short_name(words[at], at, keys[at], known, capitals=capitals)),
         )
         if speaker is not None:
             last = words[at + length - 1]
@@ -182,33 +182,44 @@ def _names_of_speakers(words: Sequence[_Word], speakers: Mapping[str, Sequence[s
         at += length
 
 
-def _known(speakers: Mapping[str, Sequence[str]]) -> tuple[dict[tuple[str, ...], str], dict[str, str]]:
-    """Full names in words, and first names, each with its speaker; the first to bear a name has it."""
+class _Known(NamedTuple):
+    """Names of speakers, each with who bears it: the first one to bear it, where several do."""
+
+    full: Mapping[tuple[str, ...], str]
+    first: Mapping[str, str]
+    short: Mapping[str, str]
+    longest: int
+
+
+@lru_cache(maxsize=8)
+def _known(speakers: tuple[tuple[str, tuple[str, ...]], ...]) -> _Known:
+    """Full names in words, first names, and the beginnings of first names that stand for them."""
     full: dict[tuple[str, ...], str] = {}
     first: dict[str, str] = {}
-    for speaker, names in speakers.items():
-        for name in (speaker, *names):
-            key = entity_key(name)
+    short: dict[str, str] = {}
+    for speaker, names in speakers:
+        for key in dict.fromkeys(map(entity_key, (speaker, *names))):
             words = tuple(_words_of(key))
             if words and key not in ROLES:
                 full.setdefault(words, speaker)
                 first.setdefault(words[0], speaker)
-    return full, first
+    for name, speaker in first.items():
+        for length in range(max(_NICKNAME_LETTERS, len(name) - _NICKNAME_CUT), len(name)):
+            short.setdefault(name[:length], speaker)
+    return _Known(full, first, short, longest=max(map(len, full), default=0))
 
 
 def _words_of(key: str) -> list[str]:
     return [match["word"] for match in _WORD.finditer(key)]
 
 
-def _short_name(word: _Word, at: int, key: str, first: Mapping[str, str], *, capitals: bool) -> str | None:
+def _short_name(word: _Word, at: int, key: str, known: _Known, *, capitals: bool) -> str | None:
     """Whom a word names alone: by the first name, or by its beginning, which is capitalised where anything is."""
-    if key in first:
-        return first[key] if _may_name(word, at) else None
-    if len(key) < _NICKNAME_LETTERS or key in STOP_WORDS or (capitals and not word.text[0].isupper()):
+    if key in known.first:
+        return known.first[key] if _may_name(word, at) else None
+    if key in STOP_WORDS or (capitals and not word.text[0].isupper()):
         return None
-    return next(
-        (who for name, who in first.items() if name.startswith(key) and len(name) - len(key) <= _NICKNAME_CUT), None
-    )
+    return known.short.get(key)
 
 
 def _may_name(word: _Word, at: int) -> bool:
