@@ -10,12 +10,16 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from grail_mem.errors import GrailError, IndexUnusableError, InputError, NotFoundError, StoreError
+from grail_mem.index.catalog import Indexed, update_catalog
+from grail_mem.index.embedder import Embedder, chosen_embedder
+from grail_mem.index.embedding import embed, texts_without_vector
 from grail_mem.model.filter import Texts, Time, make_question
 from grail_mem.model.observation import Observation
 from grail_mem.model.problem import Gather
@@ -26,7 +30,10 @@ from grail_mem.query.lists import Listed
 from grail_mem.query.sql import SqlSession
 from grail_mem.query.view import View
 from grail_mem.recall import exact
+from grail_mem.recall.cascade import cascade
+from grail_mem.recall.ranked import Searcher
 from grail_mem.recall.result import Recall
+from grail_mem.recall.wish import make_wish, refuse_ranked
 from grail_mem.settings import Settings, read_settings
 from grail_mem.store.layout import Layout
 from grail_mem.write import change
@@ -44,7 +51,6 @@ if TYPE_CHECKING:  # heavy packages that only their own verbs load
 
 T = TypeVar("T")
 
-MODES = ("recall",)
 _LOG = logging.getLogger("grail_mem")
 _LOG.addHandler(logging.NullHandler())  # silent unless the application asks to hear
 
@@ -55,6 +61,9 @@ class Memory:
     Args:
         path: The store's root. An empty or missing folder becomes a store on the first write.
         actor: Who stands in the ledger for what this object writes; None takes it from the settings.
+        embedder: What turns texts into vectors for ranked recall: `local`, `none`, the name or folder of a
+            Sentence-Transformers model behind `sentence-transformers:`, an `Embedder`, or a function from texts to
+            vectors; None takes it from the settings.
 
     Raises:
         InputError: The path is a file, or `grail.yaml` cannot be used.
@@ -67,7 +76,13 @@ class Memory:
         ['Acme picked Postgres']
     """
 
-    def __init__(self, path: str | Path, *, actor: str | None = None) -> None:
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        actor: str | None = None,
+        embedder: Embedder | Callable[[list[str]], Any] | str | None = None,
+    ) -> None:
         root = Path(path).expanduser().resolve()
         if root.exists() and not root.is_dir():
             raise InputError(f"{path} is a file, not a folder.", hint="Name the folder that holds the store.")
@@ -77,6 +92,8 @@ class Memory:
         self._view = View(self._layout, self._settings)
         recover_from_power_loss(self._view)
         self._sql: SqlSession | None = None
+        self._embedder = chosen_embedder(self._settings.embedder if embedder is None else embedder)
+        self._searcher: Searcher | None = None
         self._compacting: threading.Thread | None = None
         self._closed = False
 
@@ -283,9 +300,9 @@ class Memory:
 
     def recall(
         self,
-        query: str | None = None,
+        query: str | Sequence[str] | None = None,
         *,
-        mode: str = "recall",
+        mode: str | None = None,
         since: Time | None = None,
         before: Time | None = None,
         category: Texts | None = None,
@@ -305,12 +322,19 @@ class Memory:
         limit: int | None = None,
         order: str | None = None,
         cursor: str | None = None,
+        asked_at: Time | None = None,
+        budget: int | None = None,
+        counter: Callable[[str], int] | None = None,
+        context: int | None = None,
+        strict: bool = False,
     ) -> Recall:
-        """The observations that meet every condition; the filter is exact and holds on everything returned.
+        """The observations that meet every condition; with a question, those of them that answer it best.
+
+        The filter is exact and holds on everything returned.
 
         Args:
-            query: A question in words; the mode `recall` asks by conditions alone and takes none.
-            mode: `recall`.
+            query: A question in words, or up to three wordings of it; the mode `recall` takes none.
+            mode: `recall`, all that meet the conditions; `cascade`, ranked by a question. When left out, a question decides.
             since: Observed at or after: instant, date, or relative (`7d`, `2w`, `3mo`, `1y`, `12h`, `2 weeks ago`, `now`).
             before: Observed before; the same forms.
             category: Folder with everything below (`work/clients/acme` or `work/clients/acme/**`); `*` is one level. Any of
@@ -328,9 +352,14 @@ class Memory:
             speaker: Said by any of these; upper and lower case, spaces and Unicode form make no difference.
             text: Title or content contain it, without regard to case.
             as_of: Valid at that time: begun, not ended, not expired.
-            limit: At most so many, 1 to 100000; 50 when left out.
+            limit: At most so many, 1 to 100000, 50 when left out; ranked 1 to 1000, 10 when left out.
             order: `newest` (default), `oldest`, `recorded` (latest written first), `confidence` (highest first).
             cursor: Continues an earlier answer with the same filter and order.
+            asked_at: When the question is asked, for dates such as `last week`; now when left out.
+            budget: Tokens that the answer's text has at most.
+            counter: Counts them; an estimate when left out.
+            context: Turns before and after each hit of a conversation that come along, 0 to 10.
+            strict: Be silent too when somebody else than the one asked for said it.
 
         Returns:
             The answer; `abstention` says why when there is nothing.
@@ -339,23 +368,56 @@ class Memory:
             InputError: A value cannot be used; `problems` lists every reason.
             IndexUnusableError: A derived file is damaged.
         """
-        if mode not in MODES:
-            raise InputError(f"There is no mode '{mode}'.", hint=f"The modes are {', '.join(MODES)}.")
-        if query is not None:
-            raise InputError(
-                "The mode 'recall' asks by conditions and takes no query.",
-                hint="Use text= to look for words in the text.",
-            )
+        wanted = mode or ("recall" if query is None else "cascade")
+        conditions = {
+            "since": since, "before": before, "category": category, "tags": tags, "tags_all": tags_all,
+            "entity_names": entity_names, "entity_types": entity_types, "relationship_type": relationship_type,
+            "min_confidence": min_confidence, "kind": kind, "status": status, "source_kind": source_kind, "session": session,
+            "speaker": speaker, "text": text, "as_of": as_of, "now": datetime.now(UTC), "zone": self._settings.zone,
+        }  # fmt: skip
         with self._lock:
             view = self._open()
-            f, page = make_question(
-                limit=limit, order=order, cursor=cursor,
-                now=datetime.now(UTC), zone=self._settings.zone, since=since, before=before, category=category, tags=tags,
-                tags_all=tags_all, entity_names=entity_names, entity_types=entity_types,
-                relationship_type=relationship_type, min_confidence=min_confidence, kind=kind, status=status,
-                source_kind=source_kind, session=session, speaker=speaker, text=text, as_of=as_of,
+            if wanted == "recall":
+                refuse_ranked(query, asked_at=asked_at, budget=budget, context=context, strict=strict)
+                f, page = make_question(limit=limit, order=order, cursor=cursor, **conditions)
+                return exact.recall(view, f, page)
+            questions, f, wish = make_wish(
+                wanted, query, self._settings, limit=limit, order=order, cursor=cursor, asked_at=asked_at, budget=budget,
+                counter=counter, context=context, strict=strict, conditions=conditions,
             )  # fmt: skip
-            return exact.recall(view, f, page)
+            return cascade(view, self._search_state(), questions, f, wish)
+
+    def search(self, query: str | Sequence[str], **asked: Any) -> Recall:
+        """The observations that answer a question best: `recall` in the mode `cascade`, with the same other arguments."""
+        return self.recall(query, mode="cascade", **asked)
+
+    def _search_state(self) -> Searcher:
+        if self._searcher is None or self._searcher.view is not self._view:
+            self._searcher = Searcher(self._view, self._embedder())
+        return self._searcher
+
+    def index(self, *, progress: Callable[[str, int, int], None] | None = None) -> Indexed:
+        """Bring what ranked recall searches up to date: terms and names of the snapshot, and vectors of every passage.
+
+        Answers are complete without it but for vectors; it makes the first search faster, and makes what was written since
+        findable by meaning.
+
+        Args:
+            progress: Called with what is being done, how much of it is done, and how much there is.
+
+        Raises:
+            MissingDependencyError: The embedder that was chosen is not installed.
+        """
+        with self._lock:
+            view = self._open()
+            view.refresh()
+            done = update_catalog(view, progress=progress)
+            searcher = self._search_state()
+            searcher.refresh()
+            meaning = searcher.meaning
+            texts = texts_without_vector(view, searcher.corpus, meaning) if meaning else []
+        n_embedded = embed(meaning, texts, progress=progress) if meaning else 0
+        return replace(done, n_embedded=n_embedded, model=searcher.gates_name)
 
     def get(self, id: str) -> Observation:  # noqa: A002  the word of the design
         """One observation, as its file says now.

@@ -17,6 +17,7 @@ from grail_mem.model.category import clean_category
 
 DURABILITIES: Final = ("full", "fast")
 STAMPS: Final = ("sync", "never")
+SILENCES: Final = ("gate", "never")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,27 @@ class Settings:
         metadata={"about": "stores of up to so many files are scanned whole on open; of larger ones only folders "
                   "whose own time changed, and every file that is returned"},
     )  # fmt: skip
+    embedder: str = field(
+        default="auto",
+        metadata={
+            "about": "what turns texts into vectors for ranked recall: `auto` (the local model if it is installed), `local`, "
+            "`none`, or `sentence-transformers:MODEL`"
+        },
+    )
+    silence: str = field(
+        default="gate",
+        metadata={
+            "about": "`gate`: a question that nothing answers gets a reason instead of hits; `never`: the best hits are "
+            "returned whatever they are worth"
+        },
+    )
+    half_life_days: float = field(
+        default=30.0,
+        metadata={"about": "days after which an episodic observation counts half in a ranking; 0 for never"},
+    )
+    freshness_floor: float = field(
+        default=0.5, metadata={"about": "the least that an old episodic observation counts, above 0 and up to 1"}
+    )
     max_content_bytes: int = field(
         default=10_000_000, metadata={"about": "largest body that one observation may have, in bytes of UTF-8"}
     )
@@ -129,19 +151,25 @@ def _meant(key: str, known: dict[str, Any]) -> str:
     return f" (did you mean '{close[0]}'?)" if close else ""
 
 
-_AT_LEAST: Final = {"compact_after": 1, "compact_share": 0, "look_after_s": 0, "scan_files": 0, "max_content_bytes": 1}
+_AT_LEAST: Final[dict[str, float]] = {
+    "compact_after": 1, "compact_share": 0, "look_after_s": 0, "scan_files": 0, "max_content_bytes": 1,
+    "half_life_days": 0, "freshness_floor": 0.01,
+}  # fmt: skip
+_NOT_WHOLE: Final = frozenset({"compact_share", "look_after_s", "half_life_days", "freshness_floor"})
 
 
 def _wrong(key: str, value: Any) -> str:
     if key in _AT_LEAST:
-        whole = key not in {"compact_share", "look_after_s"}
+        whole = key not in _NOT_WHOLE
         right = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
         if not right or value < _AT_LEAST[key]:
             return f"must be a {'whole ' if whole else ''}number from {_AT_LEAST[key]}, not {value!r}"
         return ""
     if not isinstance(value, str) or not value.strip():
         return f"must be text, not {value!r}"
-    choices = {"durability": DURABILITIES, "stamp": STAMPS}.get(key)
+    if key == "embedder" and not re.fullmatch("auto|local|none|sentence-transformers:.+", value):
+        return f"must be auto, local, none or sentence-transformers:MODEL, not {value!r}"
+    choices = {"durability": DURABILITIES, "stamp": STAMPS, "silence": SILENCES}.get(key)
     if choices:
         return "" if value in choices else f"must be one of {', '.join(choices)}, not {value!r}"
     try:

@@ -10,7 +10,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Final
 
 from grail_mem.index import document as documents
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 VERSION: Final = 1
 LOCK: Final = "index.lock"
 _CATALOG: Final = "catalog.json"
-_BATCH: Final = 20_000
-"""Documents that are held in memory at a time while segments are made; chosen, about 200 MB."""
+_BATCH: Final = 5_000
+"""Documents that are held in memory at a time while segments are made; chosen, about 100 MB."""
 _GROWTH: Final = 4
 """A segment is merged with its neighbour unless that one has so many times its documents; chosen: each document is
 written about log4(N) times."""
@@ -45,15 +45,19 @@ class Indexed:
         n_documents: Observations of the snapshot that it holds now.
         n_added: Those that were added.
         n_segments: Segments it consists of.
+        n_embedded: Passages of which vectors were made.
+        model: By which embedder; `none` for none.
     """
 
     n_documents: int
     n_added: int
     n_segments: int
+    n_embedded: int = 0
+    model: str = "none"
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain JSON values."""
-        return {"n_documents": self.n_documents, "n_added": self.n_added, "n_segments": self.n_segments}
+        return {item.name: getattr(self, item.name) for item in fields(self)}
 
 
 def identity() -> dict[str, int]:
@@ -88,12 +92,12 @@ def _names(layout: Layout) -> list[str]:
     return names if said.get("identity") == identity() else []
 
 
-def update_catalog(view: View, *, progress: Callable[[int], None] | None = None) -> Indexed:
+def update_catalog(view: View, *, progress: Callable[[str, int, int], None] | None = None) -> Indexed:
     """Take the rows of the view's snapshot that no segment holds into a new one, and merge small segments.
 
     Args:
         view: The store; its snapshot counts, not its delta.
-        progress: Called with the number of observations added so far.
+        progress: Called with what is being done, how much of it is done, and how much there is.
     """
     from grail_mem.index.corpus import matched
 
@@ -115,7 +119,7 @@ def update_catalog(view: View, *, progress: Callable[[int], None] | None = None)
             made = segment_of(documents_of_rows(view, chosen))
             groups.append(_Group("", made, None))
             if progress:
-                progress(start + len(chosen))
+                progress("indexing", start + len(chosen), len(missing))
         groups = [group for group in groups if group.n_kept]
         while (pair := _to_merge(groups)) is not None:
             groups[pair : pair + 2] = [_Group("", _merge(groups[pair : pair + 2]), None)]

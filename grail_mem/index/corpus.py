@@ -125,7 +125,7 @@ class Corpus:
         if new:
             rids = [rid for name in new if isinstance(rid := wanted[name], int)]
             rows = documents_of_rows(view, rids)
-            made = (document(o) if isinstance(o := wanted[name], Observation) else next(rows) for name in new)
+            made = (next(rows) if isinstance(said := wanted[name], int) else document(said) for name in new)
             self._recent.append((segment_of(made), new))
         if len(self._recent) > _MOST_SEGMENTS:
             self._recent = [_together(self._recent, wanted)]

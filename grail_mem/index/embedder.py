@@ -353,6 +353,37 @@ class SentenceTransformerEmbedder(CallableEmbedder):
         super().__init__(encode, name=Path(str(model)).name, revision=weights)
 
 
+def chosen_embedder(choice: Embedder | Callable[[list[str]], Any] | str) -> Callable[[], Embedder | None]:
+    """What makes the embedder that somebody chose, once it is needed.
+
+    Args:
+        choice: `auto` (the local one if it is installed), `local`, `none`, `sentence-transformers:MODEL`, an embedder, or
+            a function from a list of texts to vectors.
+
+    Raises:
+        InputError: It is none of them.
+    """
+    if isinstance(choice, str):
+        kind, _, model = choice.partition(":")
+        if choice == "auto":
+            return lambda: LocalEmbedder() if local_is_installed() else None
+        if choice == "local":
+            return LocalEmbedder
+        if choice == "none":
+            return lambda: None
+        if kind == "sentence-transformers" and model:
+            return lambda: SentenceTransformerEmbedder(model)
+        raise InputError(
+            f"There is no embedder '{choice}'.", hint="Choose auto, local, none or sentence-transformers:MODEL."
+        )
+    if isinstance(choice, Embedder):
+        return lambda: choice
+    if callable(choice):
+        made = CallableEmbedder(choice, name=getattr(choice, "__name__", "callable"))
+        return lambda: made
+    raise InputError(f"An embedder must be a name, an Embedder or a function, not {type(choice).__name__}.")
+
+
 def unit(vectors: np.ndarray) -> np.ndarray:
     """Vectors made of length one; a vector of zeros stays so."""
     import numpy as np

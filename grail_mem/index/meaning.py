@@ -31,12 +31,13 @@ class Meaning:
         self.store = VectorStore(layout.vectors, embedder.identity)
         self.row = np.zeros(0, np.int64)
         self.n_behind = 0
+        self._n_seen = -1
 
     def refresh(self, corpus: Corpus, *, changed: bool) -> None:
         """Find the vector of every passage; `changed` says whether the corpus did since the last time."""
-        n_held = len(self.store)
         self.store.refresh()
-        if changed or len(self.row) != corpus.n_passages or len(self.store) != n_held:
+        if changed or len(self.row) != corpus.n_passages or len(self.store) != self._n_seen:
+            self._n_seen = len(self.store)
             self.row = self.store.rows(corpus.columns.digest)
             self.n_behind = int((corpus.columns.live & (self.row < 0)).sum())
 

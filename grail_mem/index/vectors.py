@@ -159,6 +159,10 @@ class VectorStore:
         row = self._order[np.minimum(at, len(self._keys) - 1)]
         return np.where(self._keys[row] == digests, row, -1)
 
+    def digests(self) -> np.ndarray:
+        """The digests of all texts that have a vector, uint64."""
+        return self._keys
+
     def similarity(self, query: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
         """Cosine between a query's vector and stored ones, float32; of all rows, or of these in their order.
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import sha256
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from grail_mem.model.filter import Filter, Page
 from grail_mem.model.observation import Observation
@@ -19,6 +19,8 @@ from grail_mem.query.view import View
 from grail_mem.store.files import UNKNOWN_STATE, FileState, read_file, state_of
 from grail_mem.store.scan import settled
 from grail_mem.store.schema import observation_of, state_in
+
+T = TypeVar("T")
 
 _TRIES: Final = 3  # files that change as fast as they are read must not keep an answer waiting
 _BY_TIME: Final = ("newest", "oldest")  # the orders in which the delta's rows lie already
@@ -38,23 +40,38 @@ def select(view: View, f: Filter, page: Page) -> list[Row]:
 
     Every file behind a returned row is checked to be as it was read; a row that went stale is read anew.
     """
+    return as_files_say(view, lambda: _select(view, f, page), lambda rows: [row.observation for row in rows])
+
+
+def as_files_say(
+    view: View, ask: Callable[[], tuple[T, dict[str, FileState]]], shown: Callable[[T], Sequence[Observation]]
+) -> T:
+    """An answer of which every observation is as its file says now; asked anew while it is not.
+
+    Args:
+        view: What is asked; it learns of the files that changed.
+        ask: Gives an answer, and the states of the files of the snapshot's rows in it when they were read, by path.
+        shown: The observations in an answer.
+    """
     for _ in range(_TRIES):
-        rows, stale = _select(view, f, page)
+        answer, states = ask()
+        observations = shown(answer)
+        stale = _stale(view, observations, states)
         if not stale:
             break
         gone = {path for path in stale if not os.path.lexists(view.layout.root / path)}
         if gone:
-            view.lose(row.id for row in rows if row.observation.path in gone)
+            view.lose(o.id for o in observations if o.path in gone)
         changes = view.look_at(stale)
         for change in changes:
             view.note(change)
         moved_since = [change.id for change in changes if change.kind == "vanish"]
         if moved_since:
             view.lose(moved_since)
-    return rows
+    return answer
 
 
-def _select(view: View, f: Filter, page: Page) -> tuple[list[Row], list[str]]:
+def _select(view: View, f: Filter, page: Page) -> tuple[list[Row], dict[str, FileState]]:
     limit = page.limit + 1
     rows: list[Row] = []
     states: dict[str, FileState] = {}
@@ -65,11 +82,8 @@ def _select(view: View, f: Filter, page: Page) -> tuple[list[Row], list[str]]:
         states[observation.path] = state_in(found.payload)
     delta = list(islice(_matching(view, f, page), limit if page.order in _BY_TIME else None))
     if delta:
-        rows = _in_order([*rows, *delta], page)[:limit]
-        states |= {row.observation.path: UNKNOWN_STATE for row in delta}
-    else:
-        rows = rows[:limit]
-    return rows, _stale(view, rows, states)
+        rows = _in_order([*rows, *delta], page)
+    return rows[:limit], states
 
 
 def _matching(view: View, f: Filter, page: Page) -> Iterator[Row]:
@@ -80,23 +94,23 @@ def _matching(view: View, f: Filter, page: Page) -> Iterator[Row]:
             yield found
 
 
-def _stale(view: View, rows: Iterable[Row], states: dict[str, FileState]) -> list[str]:
-    """Paths of rows whose file is not as it was read."""
+def _stale(view: View, observations: Iterable[Observation], states: dict[str, FileState]) -> list[str]:
+    """Paths of observations whose file is not as it was read."""
     stale: list[str] = []
     began_ns = time.time_ns()
     seen, root = view.delta.states, f"{view.layout.root}/"
-    for row in rows:
-        path = row.observation.path
+    for o in observations:
+        path = o.path
         try:
             now: FileState | None = state_of(os.lstat(root + path))
         except FileNotFoundError:
             now = None
         except OSError:
             continue
-        expected = seen[path] if path in seen else states[path]
+        expected = seen[path] if path in seen else states.get(path, UNKNOWN_STATE)
         if now == expected:
             continue
-        if now is not None and expected == UNKNOWN_STATE and _same_bytes(view, row.observation):
+        if now is not None and expected == UNKNOWN_STATE and _same_bytes(view, o):
             seen[path] = settled(now, began_ns)
         else:
             stale.append(path)

@@ -156,15 +156,16 @@ class SnapshotReader:
             return np.zeros(0, np.int32)
         sql = f"SELECT rid FROM {made.table} {_where(list(made.conditions))}"
         with index_errors(self.path):
-            found: np.ndarray = self.con.execute(sql, list(made.values)).fetchnumpy()["rid"]
-        return found
+            return np.asarray(self.con.execute(sql, list(made.values)).fetchnumpy()["rid"])
 
     def keys_and_times(self) -> tuple[np.ndarray, np.ndarray]:
         """By row, the first 64 bits of its file's digest, uint64, and when it was observed, microseconds, int64."""
+        import numpy as np
+
         sql = "SELECT ('0x' || sha256[1:16])::UBIGINT AS key, observed_us FROM x.files ORDER BY rid"
         with index_errors(self.path):
             found = self.con.execute(sql).fetchnumpy()
-        return found["key"], found["observed_us"]
+        return np.asarray(found["key"]), np.asarray(found["observed_us"])
 
     def payloads(self, rids: Sequence[int]) -> list[list[Any]]:
         """The payloads of rows, in the order asked for."""

@@ -21,7 +21,7 @@ from grail_mem.recall.question import Question
 if TYPE_CHECKING:
     import numpy as np
 
-GENERIC: Final = frozenset("kind type sort name many much long time thing way".split())
+GENERIC: Final = frozenset(["kind", "type", "sort", "name", "many", "much", "long", "time", "thing", "way"])
 """Words that ask for a kind of answer rather than say what it is about, as they are found in questions of people."""
 GENERIC_SHARE: Final = 0.25
 """What such a word counts of another's weight; measured on the development data."""

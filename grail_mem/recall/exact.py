@@ -5,10 +5,9 @@ Knows nothing of how rows are stored.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 from grail_mem.model.filter import Filter, Page, Position, write_cursor
 from grail_mem.model.names import entity_key
@@ -17,9 +16,8 @@ from grail_mem.model.times import from_us
 from grail_mem.query.compaction import due_at
 from grail_mem.query.select import count, select
 from grail_mem.query.view import View
+from grail_mem.recall.ranked import timed
 from grail_mem.recall.result import Abstention, Citation, Recall
-
-T = TypeVar("T")
 
 
 def recall(view: View, f: Filter, page: Page) -> Recall:
@@ -31,38 +29,31 @@ def recall(view: View, f: Filter, page: Page) -> Recall:
         page: How many, in which order, after which row.
     """
     trace: dict[str, Any] = {}
-    _staged(trace, "refresh", view.refresh)
-    rows = _staged(trace, "filter", lambda: select(view, f, page))
+    timed(trace, "refresh", view.refresh)
+    rows = timed(trace, "filter", lambda: select(view, f, page))
     more, rows = len(rows) > page.limit, rows[: page.limit]
     cursor = write_cursor(page.order, f.digest(), Position(*rows[-1][:3])) if more else None
     observations = tuple(row.observation for row in rows)
-    abstention = None if observations else _staged(trace, "explain", lambda: _explain(view, f, page))
+    abstention = None if observations else timed(trace, "explain", lambda: explain(view, f, page))
     return Recall(
         observations=observations,
-        entities=_entities(observations, f),
-        relationships=_relationships(observations, f),
+        entities=entities_of(observations, f),
+        relationships=relationships_of(observations, f),
         citations=tuple(Citation(o.id, o.path, o.title, o.evidence) for o in observations),
         abstention=abstention,
         cursor=cursor,
         trace=trace,
-        warnings=(*view.warnings, *_behind(view)),
+        warnings=(*view.warnings, *behind(view)),
     )
 
 
-def _behind(view: View) -> Iterable[str]:
+def behind(view: View) -> Iterable[str]:
     """A word to those who only read: nobody compacts for them, and every opening reads all those files."""
     if view.n_loose >= 5 * due_at(view):
         yield f"{view.n_loose} observations are outside the snapshot; `grail compact` makes recalls fast again."
 
 
-def _staged(trace: dict[str, Any], name: str, stage: Callable[[], T]) -> T:
-    begin = time.perf_counter()
-    done = stage()
-    trace[name] = {"ms": round((time.perf_counter() - begin) * 1000, 3)}
-    return done
-
-
-def _entities(observations: Iterable[Observation], f: Filter) -> tuple[Entity, ...]:
+def entities_of(observations: Iterable[Observation], f: Filter) -> tuple[Entity, ...]:
     """The entities that the filter admits, one a name, by first mention."""
     found: dict[str, Entity] = {}
     for o in observations:
@@ -77,7 +68,7 @@ def _admits_entity(f: Filter, key: str, type_: str) -> bool:
     return (not f.entity_names or key in f.entity_names) and (not f.entity_types or entity_key(type_) in f.entity_types)
 
 
-def _relationships(observations: Iterable[Observation], f: Filter) -> tuple[Relationship, ...]:
+def relationships_of(observations: Iterable[Observation], f: Filter) -> tuple[Relationship, ...]:
     """The relationships that the filter admits: of a type asked for, and with an end that was asked for."""
     found: dict[Relationship, None] = {}
     for o in observations:
@@ -92,12 +83,12 @@ def _relationships(observations: Iterable[Observation], f: Filter) -> tuple[Rela
     return tuple(found)
 
 
-def _explain(view: View, f: Filter, page: Page) -> Abstention:
+def explain(view: View, f: Filter, page: Page | None = None) -> Abstention:
     """Why nothing is returned: nothing is stored, or which condition left nothing."""
     if not view.n_rows:
         hidden = f"; {len(view.hidden)} are hidden, and `grail restore` brings one back" if view.hidden else " yet"
         return Abstention("nothing_stored", f"This store holds no observations{hidden}.")
-    if page.after is not None:
+    if page is not None and page.after is not None:
         return Abstention("no_match", "There is nothing after this cursor.")
     alone = {name: count(view, _only(f, name)) for name in f.conditions()}
     total = f"{view.n_rows} observation{'s' if view.n_rows != 1 else ''}"

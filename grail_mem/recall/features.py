@@ -151,7 +151,8 @@ class _Made:
         return share / np.float32(len(pairs))
 
     def _ends_in_question(self, place: np.ndarray) -> np.ndarray:
-        return self._traits["ends_in_question"][place]
+        ends: np.ndarray = self._traits["ends_in_question"][place]
+        return ends
 
     def meaning(self) -> dict[str, np.ndarray]:
         """How alike the question and a passage, its neighbours together and the best of its session are."""

@@ -74,6 +74,14 @@ class Searcher:
         """Passages that have no vector yet."""
         return self.meaning.n_behind if self.meaning is not None else 0
 
+    @property
+    def gates_name(self) -> str:
+        """By what name the gates of this search are kept: the embedder's, or `none` without vectors."""
+        if self.embedder is None or self._usable() is None:
+            return "none"
+        identity = self.embedder.identity
+        return identity.name
+
     def read(self, text: str, asked_at: datetime) -> Question:
         """What a question asks for."""
         speakers = {key: (key,) for key in self.corpus.columns.speakers}
@@ -121,6 +129,12 @@ class Searcher:
         chosen = (weights or read_weights())[self._recipe(asked)]
         columns = run("features", lambda: features(asked, found.evidence, found.passages, found.links, list(chosen.of)))
         score = chosen.score(columns)
+        if asked.vectors is not None and self.meaning is not None:
+            bare = np.flatnonzero(self.meaning.row[found.passages] < 0)
+            if len(bare):  # what has no vector yet is weighed as if nothing had one
+                plain = (weights or read_weights())["lexical"]
+                listed = features(asked, found.evidence, found.passages[bare], found.links, list(plain.of))
+                score[bare] = plain.score(listed)
         us = self.corpus.columns.us[self.corpus.columns.doc[found.passages]]
         key = self.corpus.columns.key[self.corpus.columns.doc[found.passages]]
         order = np.lexsort((found.passages, key, -us, -score))

@@ -5,18 +5,20 @@ Knows nothing of how the answer was found.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from grail_mem.model.observation import Entity, Observation, Relationship
-from grail_mem.recall.pack import render_pack
+from grail_mem.recall.budget import Counter
+from grail_mem.recall.pack import Pack, render_pack
 from grail_mem.store.schema import public_table
 
 if TYPE_CHECKING:  # heavy packages, imported where a frame or a table is asked for
     import pandas as pd
     import pyarrow as pa
 
+Coverage = Literal["supported", "partial", "none"]
 Reason = Literal["nothing_stored", "no_match", "below_floor", "not_permitted", "index_behind"]
 
 
@@ -66,6 +68,10 @@ class Recall:
         cursor: Continues the answer; None at its end.
         trace: Stage names with what each did and how long it took, in milliseconds.
         warnings: What the answer may be missing, such as folders that could not be read.
+        coverage: How far a question in words is answered: `supported`, `partial` or `none`; None for exact filters.
+        question: The question in words, if one was asked.
+        budget: Tokens that `text` has at most; None for no limit.
+        counter: Counts them.
     """
 
     observations: tuple[Observation, ...] = ()
@@ -76,13 +82,31 @@ class Recall:
     cursor: str | None = None
     trace: Mapping[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    coverage: Coverage | None = None
+    question: str | None = None
+    budget: int | None = None
+    counter: Counter | Callable[[str], int] | None = None
 
     @property
     def text(self) -> str:
         """The answer as an agent receives it: fenced, labelled data, or the reason for none."""
         if self.abstention is not None:
             return f"Nothing is remembered for this question ({self.abstention.reason}): {self.abstention.detail}"
-        return render_pack(self.observations).text
+        return self.pack().text
+
+    def pack(self, *, form: Literal["markdown", "json"] = "markdown") -> Pack:
+        """The observations as a model is given them, within the budget.
+
+        Args:
+            form: `markdown` or `json`.
+
+        Raises:
+            InputError: The budget is too small for the frame alone.
+        """
+        return render_pack(
+            self.observations, budget=self.budget, counter=self.counter, form=form, coverage=self.coverage,
+            question=self.question,
+        )  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
         """The answer as plain JSON values."""
@@ -95,7 +119,7 @@ class Recall:
             "cursor": self.cursor,
             "trace": dict(self.trace),
             "warnings": list(self.warnings),
-        }
+        } | ({"coverage": self.coverage} if self.coverage else {})
 
     def to_arrow(self) -> pa.Table:
         """The observations as a table with the columns of the `observations` view, in order."""

@@ -78,6 +78,29 @@ def test_recall_takes_every_condition(grail_json, demo):
             assert [o["id"] for o in grail_json("recall", demo, *words)["observations"]] == expected
 
 
+def test_recall_takes_the_session_and_who_said_it(grail_json, tmp_path):
+    """As given in lines of JSON, then corrected and removed."""
+    drafts = [
+        {"content": f"{speaker} in {session}.", "session": session, "speaker": speaker}
+        for session in ("s1", "s2")
+        for speaker in ("Mary Ann", "user")
+    ]
+    made = grail_json("add", tmp_path, "--jsonl", "-", input="\n".join(map(json.dumps, drafts)))
+
+    def said(*words):
+        return {o["content"] for o in grail_json("recall", tmp_path, *words)["observations"]}
+
+    assert said("--speaker", "mary  ann") == {"Mary Ann in s1.", "Mary Ann in s2."}
+    assert said("--speaker", "USER", "--session", "s2") == {"user in s2."}
+    assert len(said("--speaker", "user", "--speaker", "Mary Ann", "--session", "s1", "--session", "s2")) == 4
+    first, *_ = (written["id"] for written in made["written"])
+    assert grail_json("update", tmp_path, first, "--speaker", "Bob")["changed"]
+    assert said("--speaker", "bob") == {"Mary Ann in s1."}
+    assert grail_json("update", tmp_path, first, "--clear", "speaker")["changed"]
+    assert said("--speaker", "bob") == set()
+    assert len(said()) == 4
+
+
 def test_recall_pages_by_cursor(grail, grail_json, demo):
     first = grail_json("recall", demo, "--limit", "20")
     second = grail_json("recall", demo, "--limit", "20", "--cursor", first["cursor"])

@@ -1,0 +1,409 @@
+"""The cascade: one to three questions in words to a ranked, explained, budgeted answer, or to a reasoned silence.
+
+refresh → filter → search → candidates → features → rank → silence → gather → freshness → duplicates → context. Every stage
+stands in the trace. Knows nothing of how passages are found and weighed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from grail_mem.index.document import own_title, term_hash
+from grail_mem.index.tokens import terms
+from grail_mem.model.filter import Filter
+from grail_mem.model.observation import Observation
+from grail_mem.query.select import as_files_say
+from grail_mem.query.view import View
+from grail_mem.recall.budget import Counter
+from grail_mem.recall.exact import behind, entities_of, explain, relationships_of
+from grail_mem.recall.hit import Hit, hit_of
+from grail_mem.recall.ranked import Ranked, Searcher, timed
+from grail_mem.recall.result import Abstention, Citation, Coverage, Recall
+from grail_mem.recall.silence import Gates, Signals, read_gates, signals_of, speaker_signals_of
+from grail_mem.store.files import FileState
+from grail_mem.store.schema import observation_of, state_in
+
+if TYPE_CHECKING:
+    import numpy as np
+
+MAX_QUESTIONS: Final = 3
+_POOL: Final = 3
+"""How many times the wanted observations are gathered before freshness and duplicates are looked at; chosen."""
+_ALIKE: Final = 0.9
+"""Share of terms from which on two texts say the same; chosen, well above what rewording leaves."""
+_NEAR_MISSES: Final = 3
+_RETRIEVERS: Final = frozenset({"lexical", "vector", "entity", "graph"})
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """How an answer is wanted.
+
+    Attributes:
+        limit: Observations at most.
+        asked_at: When the question is asked.
+        half_life_days: After so many days an episode counts half; 0 for never.
+        freshness_floor: The least that an old episode still counts.
+        context: Turns before and after a hit of a conversation that come along.
+        strict: Be silent also when somebody else said it.
+        withhold: Be silent at all.
+        budget: Tokens of the pack.
+        counter: Counts them.
+    """
+
+    limit: int
+    asked_at: datetime
+    half_life_days: float = 30.0
+    freshness_floor: float = 0.5
+    context: int = 0
+    strict: bool = False
+    withhold: bool = True
+    budget: int | None = None
+    counter: Counter | Callable[[str], int] | None = None
+
+
+@dataclass(slots=True)
+class _Best:
+    """One observation's best passage, over all questions."""
+
+    document: int
+    passage: int
+    score: float
+    ranked: Ranked
+    place: int
+
+
+def cascade(view: View, searcher: Searcher, questions: Sequence[str], f: Filter, wish: Wish) -> Recall:
+    """The observations that answer questions best, or why none does.
+
+    Args:
+        view: The store.
+        searcher: Its corpus and vectors.
+        questions: One to three wordings of what is asked.
+        f: Conditions, all of which hold on everything returned.
+        wish: How the answer is wanted.
+    """
+    trace: dict[str, Any] = {}
+    timed(trace, "refresh", view.refresh)
+    found = as_files_say(
+        view, lambda: _ask(view, searcher, questions, f, wish, trace), lambda answer: answer.observations
+    )
+    return replace(found, trace=trace, warnings=(*found.warnings, *view.warnings, *behind(view)))
+
+
+def _ask(
+    view: View, searcher: Searcher, questions: Sequence[str], f: Filter, wish: Wish, trace: dict[str, Any]
+) -> tuple[Recall, dict[str, FileState]]:
+    timed(trace, "index", searcher.refresh)
+    allowed = timed(trace, "filter", lambda: searcher.allowed(f))
+    n_allowed = int(allowed.sum())
+    trace["filter"] |= {"passages": n_allowed}
+    warnings = _warnings(searcher)
+    if not n_allowed:
+        return Recall(abstention=explain(view, f), warnings=warnings), {}
+    ranked = [
+        searcher.rank(searcher.read(text, wish.asked_at), allowed, stage=lambda name, work: timed(trace, name, work))
+        for text in questions
+    ]
+    main = max(ranked, key=lambda r: r.score[r.order[0]] if len(r.order) else -math.inf)
+    trace["candidates"] |= {name: len(rows) for name, rows in main.found.by.items()} | {"all": len(main.found.passages)}
+    trace["question"] = _understood(main)
+    pool = _pool(ranked, wish.limit * _POOL)
+    trace["rank"] = {"recipe": main.weights.recipe, "observations": len(pool)}
+    gates = read_gates().get(searcher.gates_name)
+    judged = timed(trace, "silence", lambda: _judge(main, gates, wish))
+    trace["silence"] |= judged.said
+    if gates is None and searcher.embedder is not None:
+        warnings = (
+            *warnings,
+            f"No gates are calibrated for {searcher.gates_name}, so nothing is withheld; `grail calibrate` does so.",
+        )
+    hits, states = timed(trace, "gather", lambda: _gather(view, searcher, pool))
+    hits = timed(trace, "freshness", lambda: _fresh(hits, wish))
+    hits, n_same = timed(trace, "duplicates", lambda: _unlike(hits))
+    trace["duplicates"] |= {"collapsed": n_same}
+    if judged.coverage == "none" and wish.withhold:
+        near = tuple(hit.id for hit in hits[:_NEAR_MISSES])
+        about = Abstention("below_floor" if pool else "no_match", judged.detail, near)
+        return Recall(abstention=about, coverage="none", question=questions[0], warnings=warnings), states
+    hits = hits[: wish.limit]
+    if wish.context:
+        hits, more = timed(trace, "context", lambda: _with_context(searcher, hits, pool, allowed, wish.context, view))
+        states |= more
+    made = Recall(
+        observations=tuple(hits),
+        entities=entities_of(hits, f),
+        relationships=relationships_of(hits, f),
+        citations=tuple(Citation(o.id, o.path, o.title, o.evidence) for o in hits),
+        coverage=judged.coverage,
+        question=questions[0],
+        budget=wish.budget,
+        counter=wish.counter,
+        warnings=warnings,
+    )
+    return made, states
+
+
+def _warnings(searcher: Searcher) -> tuple[str, ...]:
+    if searcher.n_behind:
+        return (
+            f"{searcher.n_behind} passages have no vector yet and are found by words and links alone; `grail index` makes them.",
+        )
+    return ()
+
+
+def _understood(main: Ranked) -> dict[str, Any]:
+    question = main.asked.question
+    return {
+        "terms": list(question.terms), "kind": question.kind, "speaker": question.subject,
+        "dates": [date.text for date in question.dates], "names": list(question.names),
+    }  # fmt: skip
+
+
+def _pool(ranked: Sequence[Ranked], limit: int) -> list[_Best]:
+    """The best passage of each of the best observations, best first."""
+    best: dict[int, _Best] = {}
+    for r in ranked:
+        doc = r.asked.corpus.columns.doc
+        for place in r.order[: limit * 4].tolist():
+            passage = int(r.found.passages[place])
+            document, score = int(doc[passage]), float(r.score[place])
+            if document not in best or score > best[document].score:
+                best[document] = _Best(document, passage, score, r, place)
+    columns = ranked[0].asked.corpus.columns
+    order = sorted(
+        best.values(), key=lambda b: (-b.score, -int(columns.us[b.document]), int(columns.key[b.document]), b.document)
+    )
+    return order[:limit]
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    coverage: Coverage
+    detail: str
+    said: dict[str, Any]
+
+
+def _judge(main: Ranked, gates: Gates | None, wish: Wish) -> _Judged:
+    """How far the best passages answer the question, and why not further."""
+    signals = signals_of(main)
+    said: dict[str, Any] = {"signals": {name: round(value, 3) for name, value in signals._asdict().items()}}
+    if not len(main.order):
+        return _Judged("none", "Nothing here shares a word, a meaning or a name with the question.", said)
+    if gates is None:
+        return _Judged("partial", "", said)
+    topic = gates.topic.score(signals)
+    said |= {"topic": topic, "floor": gates.topic.floor, "sure": gates.topic.sure}
+    if topic < gates.topic.floor:
+        return _Judged("none", _why(main, topic, gates.topic.floor), said)
+    lacking = _lacking(main, signals)
+    speaker = speaker_signals_of(main)
+    if speaker is not None and gates.speaker is not None:
+        whom = gates.speaker.score(speaker)
+        said |= {"speaker": whom, "speaker_floor": gates.speaker.floor}
+        if whom < gates.speaker.floor:
+            name = main.asked.question.subject
+            lacking.append(f"what comes closest was not said by {name}")
+            if wish.strict:
+                return _Judged("none", f"The question asks for {name}; {lacking[-1]}.", said)
+    if topic < gates.topic.sure:
+        lacking.append(f"the score {topic:.2f} is not above {gates.topic.sure:.2f}, from where on nothing is doubtful")
+    said["lacking"] = lacking
+    return _Judged("partial" if lacking else "supported", "; ".join(lacking), said)
+
+
+def _lacking(main: Ranked, signals: Signals) -> list[str]:
+    """What the question asks for and the best passages do not have."""
+    lacking = []
+    if signals.names < 1:
+        lacking.append("a name of the question is not in the best passages")
+    kind = main.asked.question.kind
+    wanted = {"time": "times", "number": "numbers", "name": "capitals"}.get(kind)
+    best = main.found.passages[main.order[:5]]
+    columns = main.asked.corpus.columns
+    if kind == "number" and wanted and not columns.traits[best, 4].any():
+        lacking.append("it asks how many and no number is in the best passages")
+    return lacking
+
+
+def _why(main: Ranked, score: float, floor: float) -> str:
+    question = main.asked.question
+    evidence = main.found.evidence
+    best = evidence.places(main.found.passages[main.order[:5]])
+    has = evidence.has[best].max(axis=0, initial=0)
+    wanted = list(dict.fromkeys(question.terms))
+    known = main.asked.lexical.is_known
+    unknown = as_asked(question.text, {t for t, k in zip(wanted, known, strict=True) if not k})
+    absent = as_asked(question.text, {t for t, h, k in zip(wanted, has, known, strict=True) if k and not h})
+    parts = [f"The best passages score {score:.2f} together and would need {floor:.2f}."]
+    if unknown:
+        parts.append(f"Nothing here says {', '.join(unknown[:4])}.")
+    if missing := [word for word in absent if word not in unknown]:
+        parts.append(f"The best passages do not say {', '.join(missing[:4])}.")
+    return " ".join(parts)
+
+
+def _gather(view: View, searcher: Searcher, pool: Sequence[_Best]) -> tuple[list[Hit], dict[str, FileState]]:
+    """The observations of the pool with what speaks for each."""
+    found, states = observations_at(view, searcher, [b.document for b in pool])
+    return [_hit(o, b, searcher) for o, b in zip(found, pool, strict=True)], states
+
+
+def observations_at(
+    view: View, searcher: Searcher, documents: Sequence[int]
+) -> tuple[list[Observation], dict[str, FileState]]:
+    """The observations that documents are, and the states of the files of the snapshot's rows, by path."""
+    rows = [int(searcher.corpus.columns.row[d]) for d in documents]
+    reader = view.live_base()
+    below = [row for row in rows if row >= 0]
+    payloads = dict(zip(below, reader.payloads(below), strict=True)) if reader is not None and below else {}
+    read = {row: observation_of(payload) for row, payload in payloads.items()}
+    states = {read[row].path: state_in(payload) for row, payload in payloads.items()}
+    return [read[row] if row >= 0 else searcher.corpus.delta[-2 - row] for row in rows], states
+
+
+def _hit(o: Observation, best: _Best, searcher: Searcher) -> Hit:
+    brought = {name for name, rows in best.ranked.found.by.items() if _is_in(rows, best.passage)}
+    if brought & _RETRIEVERS:  # what stands beside a hit, itself included, is only told where nothing else brought it
+        brought &= _RETRIEVERS
+    via = tuple(name for name in best.ranked.found.by if name in brought)
+    return hit_of(
+        o, score=round(best.score, 3), reasons=tuple(_reasons(o, best)), via=via, passage=_passage(o, best, searcher)
+    )
+
+
+def _is_in(rows: np.ndarray, value: int) -> bool:
+    import numpy as np
+
+    at = int(np.searchsorted(rows, value))
+    return at < len(rows) and int(rows[at]) == value
+
+
+def _passage(o: Observation, best: _Best, searcher: Searcher) -> str:
+    """The part of the content that matched, when the content has several."""
+    columns = searcher.corpus.columns
+    first, end = columns.first_passage[best.document], columns.first_passage[best.document + 1]
+    if end - first <= 1:
+        return ""
+    for part in searcher.corpus.parts:
+        local = best.passage - part.first_passage
+        if 0 <= local < part.segment.n_passages:
+            start = int(part.segment.said.start[local])
+            return o.content[start : start + int(part.segment.said.length[local])]
+    return ""
+
+
+def _reasons(o: Observation, best: _Best) -> Iterable[str]:
+    """What speaks for a hit, in words, the strongest first."""
+    ranked = best.ranked
+    asked, evidence = ranked.asked, ranked.found.evidence
+    at = int(evidence.places(_array(best.passage))[0])
+    shares = ranked.weights.shares(ranked.columns[best.place])
+    said: dict[str, str] = {}
+    wanted = dict.fromkeys(asked.question.terms)
+    has = {term for term, there in zip(wanted, evidence.has[at], strict=True) if there}
+    if words := as_asked(asked.question.text, has):
+        said["lexical"] = f"says {', '.join(words[:6])}"
+    if asked.vectors is not None and evidence.cosine[at] > 0:
+        said["meaning"] = f"meaning {evidence.cosine[at]:.2f}"
+    if shares.get("speaker", 0) > 0 and o.speaker:
+        said["speaker"] = f"said by {o.speaker}"
+    if shares.get("date", 0) > 0:
+        said["date"] = f"from {o.observed_at:%Y-%m-%d}, when asked for"
+    if evidence.titled[at]:
+        said["graph"] = "its title is in the question"
+    elif shares.get("graph", 0) > 0:
+        said["graph"] = "linked from a better hit"
+    return (said[group] for group in sorted(said, key=lambda group: -shares.get(group, 0)))
+
+
+def as_asked(text: str, said: Collection[str]) -> list[str]:
+    """The words of a text that have one of some terms, each once, in order."""
+    found: dict[str, None] = {}
+    for word in text.split():
+        if not said.isdisjoint(terms(word, stop_words=False)):
+            found[word.strip(".,;:?!\"'()[]“”‘’")] = None
+    return list(found)
+
+
+def _array(value: int) -> np.ndarray:
+    import numpy as np
+
+    return np.array([value])
+
+
+def _fresh(hits: Sequence[Hit], wish: Wish) -> list[Hit]:
+    """Hits in order when episodes count the less the older they are."""
+    if not wish.half_life_days:
+        return list(hits)
+    made = []
+    for hit in hits:
+        days = (wish.asked_at - hit.observed_at).total_seconds() / 86_400
+        share = (
+            max(0.5 ** (max(days, 0) / wish.half_life_days), wish.freshness_floor) if hit.kind == "episodic" else 1.0
+        )
+        said = (*hit.reasons, f"{days:.0f} days old: counts {share:.2f}") if share < 1 else hit.reasons
+        made.append(replace(hit, score=round(hit.score + math.log(share), 3), reasons=said))
+    return sorted(made, key=lambda hit: -hit.score)
+
+
+def _unlike(hits: Sequence[Hit]) -> tuple[list[Hit], int]:
+    """Hits without those that say the same as a better one, of the same speaker and day."""
+    kept: list[Hit] = []
+    words: list[set[int]] = []
+    same: dict[str, list[str]] = {}
+    for hit in hits:
+        mine = {term_hash(word) for word in f"{own_title(hit)} {hit.passage or hit.content}".casefold().split()}
+        twin = next(
+            (k for k, other in zip(kept, words, strict=True)
+             if len(mine & other) >= _ALIKE * len(mine | other) and k.speaker == hit.speaker), None,
+        )  # fmt: skip
+        if twin is not None:
+            same.setdefault(twin.id, []).append(hit.id)
+            continue
+        kept.append(hit)
+        words.append(mine)
+    n_same = sum(map(len, same.values()))
+    return [_with_twins(hit, same.get(hit.id, [])) for hit in kept], n_same
+
+
+def _with_twins(hit: Hit, twins: Sequence[str]) -> Hit:
+    if not twins:
+        return hit
+    more = f" and {len(twins) - 1} more" if len(twins) > 1 else ""
+    return replace(hit, reasons=(*hit.reasons, f"also said in {twins[0]}{more}"))
+
+
+def _with_context(
+    searcher: Searcher, hits: Sequence[Hit], pool: Sequence[_Best], allowed: np.ndarray, reach: int, view: View
+) -> tuple[list[Hit], dict[str, FileState]]:
+    """Hits with the turns around them that may be returned."""
+    import numpy as np
+
+    corpus = searcher.corpus
+    columns = corpus.columns
+    found, _ = observations_at(view, searcher, [b.document for b in pool])
+    document = {o.id: b.document for o, b in zip(found, pool, strict=True)}
+    made: list[Hit] = []
+    states: dict[str, FileState] = {}
+    for hit in hits:
+        if hit.session is None:
+            made.append(hit)
+            continue
+        own = document[hit.id]
+        first, last = columns.first_passage[own], columns.first_passage[own + 1] - 1
+        begin, end = columns.place[first], columns.place[last]
+        near = np.arange(max(begin - 40, 0), min(end + 41, len(columns.at)))
+        docs = columns.doc[columns.at[near]]
+        keep = allowed[columns.at[near]] & (columns.session[columns.at[near]] == columns.session[first])
+        listed = list(dict.fromkeys(docs[keep].tolist()))
+        place = listed.index(own)
+        around = [d for d in listed[max(place - reach, 0) : place + reach + 1] if d != own]
+        turns, more = observations_at(view, searcher, around)
+        states |= more
+        made.append(replace(hit, context=tuple(turns)))
+    return made, states

@@ -1,0 +1,226 @@
+"""Silence: whether what was found answers the question at all, and how far.
+
+Two logistic scores of a whole answer: whether anything here is about the question, and whether the one who is asked for
+said it. Both are calibrated on questions with and without an answer, for each embedder. Knows nothing of how passages
+were found.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from grail_mem.errors import InputError
+from grail_mem.index.document import term_hash
+from grail_mem.index.tokens import terms
+from grail_mem.recall.features import SPEAKER
+from grail_mem.recall.ranked import Ranked
+
+N_LOOKED_AT: Final = 5
+"""The best passages that are looked at; what stands lower is not what a reader takes for the answer."""
+
+
+class Signals(NamedTuple):
+    """What an answer is judged by.
+
+    Attributes:
+        best_score: The score of the best passage.
+        best_cosine: The best cosine of any passage, 0 without vectors.
+        coverage: Share of the question's terms, by how rare they are and those unknown here included, that the best
+            passages have together.
+        names: Share of the question's names that the best passages have; 1 when it has none.
+    """
+
+    best_score: float
+    best_cosine: float
+    coverage: float
+    names: float
+
+
+class SpeakerSignals(NamedTuple):
+    """What tells whether the one asked for said it; all 0 when nobody is asked for.
+
+    Attributes:
+        mass: Of the best passages without regard to who says them, the share said by the one asked for less the rest.
+        lead: By how much the best passage of that one is better than the best of all others, without regard to that.
+        best_score: The score of the best passage.
+        unknown: Terms of the question that nothing here has, at most 3, a third each.
+    """
+
+    mass: float
+    lead: float
+    best_score: float
+    unknown: float
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """One logistic score and where it divides.
+
+    Attributes:
+        bias: Added to every score.
+        weights: For each signal, in order.
+        floor: Below it, the answer is no.
+        sure: From it on, the answer is yes without doubt.
+    """
+
+    bias: float
+    weights: tuple[float, ...]
+    floor: float
+    sure: float
+
+    def score(self, signals: Sequence[float]) -> float:
+        """The logit of yes."""
+        return round(self.bias + sum(w * s for w, s in zip(self.weights, signals, strict=True)), 4)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The gate as plain JSON values."""
+        return {"bias": self.bias, "weights": list(self.weights), "floor": self.floor, "sure": self.sure}
+
+
+@dataclass(frozen=True, slots=True)
+class Gates:
+    """The gates of one embedder.
+
+    Attributes:
+        topic: Whether anything here is about the question.
+        speaker: Whether the one asked for said it; None when never calibrated.
+    """
+
+    topic: Gate
+    speaker: Gate | None
+
+
+@lru_cache(maxsize=16)
+def read_gates(path: str | None = None) -> Mapping[str, Gates]:
+    """Gates by the name of the embedder, `none` for a search without vectors: of a file, or those of the package.
+
+    Raises:
+        InputError: The file cannot be read as gates.
+    """
+    text = (
+        files("grail_mem.recall").joinpath("gates.json").read_text(encoding="utf-8")
+        if path is None
+        else Path(path).read_text(encoding="utf-8")
+    )
+    try:
+        return {name: Gates(_gate(said["topic"]), _gate(said["speaker"]) if said.get("speaker") else None)
+                for name, said in json.loads(text)["gates"].items()}  # fmt: skip
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(
+            f"{path} does not hold gates: {error}.", hint="`grail calibrate` writes such a file."
+        ) from error
+
+
+def _gate(said: Mapping[str, Any]) -> Gate:
+    return Gate(float(said["bias"]), tuple(map(float, said["weights"])), float(said["floor"]), float(said["sure"]))
+
+
+def signals_of(ranked: Ranked) -> Signals:
+    """The signals of an answer."""
+    if not len(ranked.order):
+        return Signals(0.0, 0.0, 0.0, 0.0)
+    asked, best = ranked.asked, ranked.found.passages[ranked.order[:N_LOOKED_AT]]
+    lexical = asked.lexical
+    idf = lexical.idf
+    has = ranked.found.evidence.has[ranked.found.evidence.places(best)].max(axis=0, initial=0)
+    names = [hashes for name in asked.question.names if (hashes := [term_hash(term) for term in terms(name)])]
+    held, _, _ = asked.corpus.terms_of(best)
+    there = set(held.tolist())
+    met = sum(any(value in there for value in hashes) for hashes in names)
+    return Signals(
+        float(ranked.score[ranked.order[0]]),
+        float(max(asked.cosines[ranked.found.passages].max(), 0)) if asked.vectors is not None else 0.0,
+        float(has @ idf / max(float(idf.sum()), 1e-6)) if len(idf) else 0.0,
+        met / len(names) if names else 1.0,
+    )
+
+
+def speaker_signals_of(ranked: Ranked) -> SpeakerSignals | None:
+    """The signals of who said it; None when nobody is asked for, or only one speaks here."""
+    import numpy as np
+
+    number, _ = ranked.asked.speaker
+    if number < 0 or not len(ranked.order):
+        return None
+    columns = ranked.asked.corpus.columns
+    says = columns.speaker[columns.doc[ranked.found.passages]]
+    own = says == number
+    if own.all() or not own.any():
+        return None
+    weights = dict(ranked.weights.of)
+    of_speaker = [i for i, name in enumerate(weights) if name in (*SPEAKER, "answers")]
+    value = np.array(list(weights.values()))
+    score = ranked.score - ranked.columns[:, of_speaker] @ value[of_speaker]
+    top = np.argsort(-score, kind="stable")[:N_LOOKED_AT]
+    share = np.exp(score[top] - score[top].max())
+    mass = float((share / share.sum()) @ np.where(own[top], 1.0, -1.0))
+    lead = float(np.clip(score[own].max() - score[~own].max(), -10, 10))
+    unknown = int((~ranked.asked.lexical.is_known).sum())
+    return SpeakerSignals(mass, lead, float(ranked.score[ranked.order[0]]), min(unknown, 3) / 3)
+
+
+def fit_gate(
+    yes: Sequence[Sequence[float]],
+    no: Sequence[Sequence[float]],
+    *,
+    floor: float = 0.95,
+    sure: float = 0.99,
+    l2: float = 1e-2,
+) -> Gate:
+    """The gate that tells two kinds of answers apart; both kinds count the same.
+
+    Args:
+        yes: Signals of answers to questions that can be answered here.
+        no: Signals of answers to those that cannot.
+        floor: Share of the first kind that is to be above the floor.
+        sure: Share of the second kind that is to be below the level of certainty.
+        l2: How much large weights cost.
+
+    Raises:
+        InputError: One kind is missing.
+    """
+    import numpy as np
+
+    if not len(yes) or not len(no):
+        raise InputError(
+            "A gate needs questions with an answer and questions without one.",
+            hint="Give at least a few dozen of each.",
+        )
+    x = np.array([*yes, *no], np.float64)
+    y = np.repeat([1.0, 0.0], [len(yes), len(no)])
+    share = np.repeat([0.5 / len(yes), 0.5 / len(no)], [len(yes), len(no)])
+    mean, scale = x.mean(axis=0), x.std(axis=0) + 1e-9
+    z = np.column_stack([(x - mean) / scale, np.ones(len(x))])
+    cost = np.append(np.full(x.shape[1], l2), 0)
+    w = np.zeros(z.shape[1])
+    for _ in range(100):  # Newton's method; the loss is convex
+        p = 1 / (1 + np.exp(-np.clip(z @ w, -30, 30)))
+        slope = z.T @ (share * (p - y)) + cost * w
+        curve = (z * (share * p * (1 - p))[:, None]).T @ z + np.diag(cost + 1e-9)
+        step = np.linalg.solve(curve, slope)
+        w -= step
+        if np.abs(step).max() < 1e-8:  # noqa: PLR2004  no change
+            break
+    weights = w[:-1] / scale
+    bias = float(w[-1] - weights @ mean)
+    score = x @ weights + bias
+    low = float(np.quantile(score[: len(yes)], 1 - floor))
+    high = max(float(np.quantile(score[len(yes) :], sure)), low)
+    return Gate(round(bias, 4), tuple(round(float(v), 4) for v in weights), round(low, 4), round(high, 4))
+
+
+def auroc(yes: Sequence[float], no: Sequence[float]) -> float:
+    """The chance that an answer of the first kind scores higher than one of the second, ties by half."""
+    import numpy as np
+
+    both = np.concatenate([np.asarray(yes, float), np.asarray(no, float)])
+    _, place, count = np.unique(both, return_inverse=True, return_counts=True)
+    rank = (np.cumsum(count) - (count - 1) / 2)[place]
+    n = len(yes)
+    return float((rank[:n].sum() - n * (n + 1) / 2) / (n * len(no)))

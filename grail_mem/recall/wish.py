@@ -1,0 +1,111 @@
+"""What a caller of a ranked recall sent, checked: all problems at once.
+
+Knows nothing of how it is answered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from grail_mem.errors import InputError
+from grail_mem.model.filter import Filter, make_filter
+from grail_mem.model.problem import Gather
+from grail_mem.model.times import parse_when
+from grail_mem.recall.cascade import MAX_QUESTIONS, Wish
+from grail_mem.settings import Settings
+
+MODES: Final = ("recall", "cascade")
+DEFAULT_LIMIT: Final = 10
+MAX_LIMIT: Final = 1_000
+MAX_QUESTION_CHARS: Final = 10_000
+MAX_CONTEXT: Final = 10
+
+
+def make_wish(
+    mode: str, query: str | Sequence[str] | None, settings: Settings, *, limit: int | None, order: str | None,
+    cursor: str | None, asked_at: Any, budget: int | None, counter: Callable[[str], int] | None, context: int | None,
+    strict: bool, conditions: Mapping[str, Any],
+) -> tuple[tuple[str, ...], Filter, Wish]:  # fmt: skip
+    """The questions, the filter and how the answer is wanted.
+
+    Args:
+        mode: A mode other than `recall`.
+        query: One question or up to three.
+        settings: Those of the store.
+        limit: Observations at most.
+        order: Not for ranked answers.
+        cursor: Not for ranked answers.
+        asked_at: When it is asked.
+        budget: Tokens of the pack.
+        counter: Counts them.
+        context: Turns around each hit.
+        strict: Be silent when somebody else said it.
+        conditions: The arguments of `make_filter`.
+
+    Raises:
+        InputError: One or more values cannot be used; `problems` lists all.
+    """
+    gather = Gather()
+    if mode not in MODES:
+        gather.found.append(f"There is no mode '{mode}'; the modes are {', '.join(MODES)}.")
+    if order is not None or cursor is not None:
+        gather.found.append("order and cursor belong to the mode 'recall'; a ranked answer has one order and one page.")
+    f = gather.read("", conditions, lambda values: make_filter(**values), Filter())
+    questions = gather.read("", query, _questions, ())
+    wish = Wish(
+        limit=gather.read("", limit, _whole("limit", 1, MAX_LIMIT), DEFAULT_LIMIT),
+        asked_at=gather.read(
+            "asked_at", asked_at, lambda v: parse_when(v, now=conditions["now"], zone=settings.zone), conditions["now"]
+        ),
+        half_life_days=settings.half_life_days,
+        freshness_floor=settings.freshness_floor,
+        context=gather.read("", context, _whole("context", 0, MAX_CONTEXT), 0),
+        strict=strict,
+        withhold=settings.silence != "never",
+        budget=gather.read("", budget, _whole("budget", 1, 10_000_000), None),
+        counter=counter,
+    )
+    gather.stop("The question cannot be asked.")
+    return questions, f, wish
+
+
+def refuse_ranked(query: object, **given: object) -> None:
+    """Refuse what only a ranked recall understands.
+
+    Raises:
+        InputError: A question, or another of its arguments, was given.
+    """
+    if query is not None:
+        raise InputError(
+            "The mode 'recall' asks by conditions and takes no query.",
+            hint="Leave the mode out to rank by a question, or use text= to look for words in the text.",
+        )
+    named = [name for name, value in given.items() if value not in (None, False)]
+    if named:
+        raise InputError(
+            f"{', '.join(named)} belong{'s' if len(named) == 1 else ''} to a question in words; give one as query."
+        )
+
+
+def _questions(value: Any) -> tuple[str, ...]:
+    listed = (value,) if isinstance(value, str) else value
+    if not isinstance(listed, list | tuple) or not listed or not all(isinstance(text, str) for text in listed):
+        raise InputError(f"query must be a question in words, or up to {MAX_QUESTIONS} of them, not {value!r}.")
+    if len(listed) > MAX_QUESTIONS:
+        raise InputError(f"query holds {len(listed)} questions; at most {MAX_QUESTIONS} can be asked at once.")
+    for text in listed:
+        if not any(map(str.isalnum, text)):
+            raise InputError(f"query {text[:40]!r} says nothing; ask in words.")
+        if len(text) > MAX_QUESTION_CHARS:
+            raise InputError(f"query is {len(text)} characters long; at most {MAX_QUESTION_CHARS} can be asked.")
+    return tuple(text.encode("utf-8", "replace").decode() for text in listed)
+
+
+def _whole(name: str, least: int, most: int) -> Callable[[Any], int]:
+    def read(value: Any) -> int:
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+            raise InputError(f"{name} must be a whole number from {least} to {most}, not {value!r}.")
+        return value
+
+    return read

@@ -1,0 +1,166 @@
+"""Whether recall is silent when nothing answers: off-topic and same-topic questions, with the curve; and the gates that ship.
+
+`python tests/benchmarks/silence.py locomo=FILE … [--vectors DIR] [--out gates.json] [--plot FILE.png]`. Off-topic are questions of
+another store of the sets, asked here as they are; same-topic are the questions of LoCoMo's fifth category and LongMemEval's
+`_abs`. Gates are judged by cross-validation: each store by a gate that saw none of its questions.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+sys.path[:0] = [str(Path(__file__).parents[2]), str(Path(__file__).parent)]
+
+from retrieval_sets import Asked, Store, load
+
+from grail_mem import Memory
+from grail_mem.index.catalog import update_catalog
+from grail_mem.index.embedder import LocalEmbedder
+from grail_mem.model.filter import Filter
+from grail_mem.recall.ranked import Searcher
+from grail_mem.recall.silence import auroc, fit_gate, signals_of, speaker_signals_of
+
+MOST = 60
+"""Questions of another store asked in one, so that no pair of stores outweighs the rest."""
+
+
+class Judged(NamedTuple):
+    """One question asked in one store."""
+
+    set: str
+    store: str
+    kind: str  # answerable, off-topic, same-topic
+    topic: tuple[float, ...]
+    speaker: tuple[float, ...] | None
+
+
+def judged(store: Store, others: Sequence[Store], vectors: Path | None) -> dict[str, list[Judged]]:
+    """The signals of every kind of question in a store, with and without vectors."""
+    chance = random.Random(0)
+    asked: list[tuple[str, Asked]] = [("answerable", q) for q in store.questions]
+    asked += [("same-topic", q) for q in store.unanswerable]
+    for other in others:
+        asked += [("off-topic", q) for q in chance.sample(other.questions, min(MOST, len(other.questions)))]
+    found: dict[str, list[Judged]] = {"vectors": [], "none": []}
+    with tempfile.TemporaryDirectory() as folder, Memory(folder) as memory:
+        memory.add_observations(store.drafts)
+        memory.compact()
+        view = memory._view
+        view.refresh()
+        if vectors is not None:
+            os.symlink(vectors, view.layout.vectors)
+        update_catalog(view)
+        for name, searcher in (("vectors", Searcher(view, LocalEmbedder())), ("none", Searcher(view, None))):
+            searcher.refresh()
+            allowed = searcher.allowed(Filter())
+            for kind, question in asked:
+                ranked = searcher.rank(searcher.read(question.text, question.at), allowed)
+                speaker = speaker_signals_of(ranked)
+                found[name].append(
+                    Judged(store.set, store.name, kind, tuple(signals_of(ranked)), speaker and tuple(speaker))
+                )
+    return found
+
+
+def crossed(rows: Sequence[Judged], yes: str, no: str, signals: str) -> tuple[list[float], list[float]]:
+    """Scores of both kinds by gates that did not see the store of the question."""
+    rows = [r for r in rows if r.kind in {yes, no} and getattr(r, signals) is not None]
+    names = sorted({r.store for r in rows})
+    fold = {name: i % 4 for i, name in enumerate(names)} if len(names) > 3 else None  # noqa: PLR2004
+    scores: dict[str, list[float]] = {yes: [], no: []}
+    for held in range(4):
+        inside = [i for i, r in enumerate(rows) if (fold[r.store] if fold else i % 4) == held]
+        seen = [r for i, r in enumerate(rows) if i not in set(inside)]
+        gate = fit_gate(
+            [getattr(r, signals) for r in seen if r.kind == yes], [getattr(r, signals) for r in seen if r.kind == no]
+        )
+        for i in inside:
+            scores[rows[i].kind].append(gate.score(getattr(rows[i], signals)))
+    return scores[yes], scores[no]
+
+
+def curve(title: str, yes: Sequence[float], no: Sequence[float]) -> None:
+    """Print one line: the area, and what is answered and silent at three places of the curve."""
+    y, n = np.array(yes), np.array(no)
+    at95 = float((n < np.quantile(y, 0.05)).mean())
+    at99 = float((y >= np.quantile(n, 0.99)).mean())
+    print(
+        f"{title:34s} AUROC {auroc(yes, no):.3f}  silent at 95 % answered {100 * at95:.1f}  answered at 99 % silent {100 * at99:.1f}"
+        f"  ({len(yes)} answerable, {len(no)} not)", flush=True,
+    )  # fmt: skip
+
+
+def main() -> None:
+    """Read the arguments, ask, print, write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("sets", nargs="+", metavar="NAME=FILE[,CORPUS]")
+    parser.add_argument("--vectors", type=Path)
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--plot", type=Path, help="draw where the scores of both kinds lie")
+    parser.add_argument("--most", type=int, default=8, help="stores of one set at most")
+    arguments = parser.parse_args()
+    stores: list[Store] = []
+    for text in arguments.sets:
+        name, _, paths = text.partition("=")
+        stores += load(name, *map(Path, paths.split(",")))[: arguments.most]
+    rows: dict[str, list[Judged]] = {"vectors": [], "none": []}
+    for store in stores:
+        # two haystacks of LongMemEval talk about the same things, so their questions are not off-topic in each other
+        others = [s for s in stores if s is not store and not (s.set == store.set == "longmemeval")]
+        for name, found in judged(store, others, arguments.vectors).items():
+            rows[name] += found
+    gates: dict[str, Any] = {}
+    for name, found in rows.items():
+        print(f"-- {'with' if name == 'vectors' else 'without'} vectors")
+        yes, no = crossed(found, "answerable", "off-topic", "topic")
+        curve("off-topic, all stores, one floor", yes, no)
+        if arguments.plot and name == "vectors":
+            draw(arguments.plot, yes, no)
+        for set_ in sorted({r.set for r in found}):
+            own = [r for r in found if r.set == set_]
+            curve(f"off-topic, {set_}", *crossed(own, "answerable", "off-topic", "topic"))
+        talk = [r for r in found if r.set == "locomo"]
+        curve("same-topic, other speaker, locomo", *crossed(talk, "answerable", "same-topic", "speaker"))
+        topic = fit_gate(
+            [r.topic for r in found if r.kind == "answerable"], [r.topic for r in found if r.kind == "off-topic"]
+        )
+        known = [r for r in talk if r.speaker is not None]
+        speaker = fit_gate(
+            [r.speaker for r in known if r.kind == "answerable" and r.speaker],
+            [r.speaker for r in known if r.kind == "same-topic" and r.speaker],
+        )
+        key = LocalEmbedder().identity.name if name == "vectors" else "none"
+        gates[key] = {"topic": topic.to_dict(), "speaker": speaker.to_dict()}
+    if arguments.out:
+        arguments.out.write_text(json.dumps({"gates": gates}, indent=1) + "\n", encoding="utf-8")
+
+
+def draw(path: Path, yes: Sequence[float], no: Sequence[float]) -> None:
+    """Draw where the scores of questions with and without an answer lie."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(7, 3.2), layout="constrained")
+    edges = np.linspace(min(*yes, *no), max(*yes, *no), 60).tolist()
+    axes.hist(yes, edges, density=True, alpha=0.7, label="can be answered")
+    axes.hist(no, edges, density=True, alpha=0.7, label="off-topic")
+    axes.axvline(float(np.quantile(yes, 0.05)), color="black", lw=1, ls="--", label="95 % answered")
+    axes.set(xlabel="score of the gate (logit)", ylabel="density")
+    axes.legend(frameon=False)
+    figure.savefig(path, dpi=150)
+
+
+if __name__ == "__main__":
+    main()
