@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from grail_mem.errors import GrailError, IndexUnusableError, InputError, NotFoundError, StoreError
-from grail_mem.index.catalog import Indexed, update_catalog
+from grail_mem.index.catalog import Indexed, remake_catalog, update_catalog
 from grail_mem.index.embedder import Embedder, chosen_embedder
 from grail_mem.index.embedding import embed, texts_without_vector
 from grail_mem.model.filter import Texts, Time, make_question
@@ -558,7 +558,10 @@ class Memory:
         """Take everything that changed since the snapshot into a new one, after a sync that changes no file."""
         with self._lock:
             sync(self._open(), actor=self._actor, stamp=False)
-            return compaction.compact(self._view)
+            done = compaction.compact(self._view)
+            self._view.absorb()
+            update_catalog(self._view)
+            return done
 
     def rebuild(self, *, progress: Callable[[int], None] | None = None) -> Compacted:
         """Make everything derived anew from files and ledger; every answer is as before.
@@ -575,6 +578,8 @@ class Memory:
             settle(self._view)
             self._view.close()
             self._view = View(self._layout, self._settings)
+            self._view.absorb()
+            remake_catalog(self._view)
             return done
 
     def check(self, *, progress: Callable[[int], None] | None = None) -> Checked:
@@ -599,7 +604,9 @@ class Memory:
         view = View(self._layout, self._settings)
         try:
             sync(view, actor=self._actor, stamp=False)
-            compaction.compact_if_free(view)
+            if compaction.compact_if_free(view) is not None:
+                view.absorb()
+                update_catalog(view)
         except (GrailError, OSError):
             _LOG.warning("A compaction beside a write did not finish; it is tried again later.", exc_info=True)
         finally:

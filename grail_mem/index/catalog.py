@@ -8,14 +8,14 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Final
 
 from grail_mem.index import document as documents
 from grail_mem.index import passages, tokens, traits
-from grail_mem.index.document import Document, document
+from grail_mem.index.rows import documents_of_rows, matched
 from grail_mem.index.segment import Segment, indexed, load_segment, merged, save_segment, segment_of
 from grail_mem.query.view import View
 from grail_mem.store.files import FOLDER_MODE, replace_file, translated
@@ -99,8 +99,6 @@ def update_catalog(view: View, *, progress: Callable[[str, int, int], None] | No
         view: The store; its snapshot counts, not its delta.
         progress: Called with what is being done, how much of it is done, and how much there is.
     """
-    from grail_mem.index.corpus import matched
-
     layout = view.layout
     with translated("write the search index"), exclusive(layout.local / LOCK):
         layout.index.mkdir(parents=True, exist_ok=True, mode=FOLDER_MODE)
@@ -128,6 +126,13 @@ def update_catalog(view: View, *, progress: Callable[[str, int, int], None] | No
         replace_file(layout.index / _CATALOG, json.dumps({"identity": identity(), "segments": names}).encode())
         _remove_others(layout, names)
         return Indexed(sum(group.n_kept for group in groups), len(missing), len(groups))
+
+
+def remake_catalog(view: View, *, progress: Callable[[str, int, int], None] | None = None) -> Indexed:
+    """Make every segment anew from the view's snapshot, whatever is there."""
+    with translated("write the search index"), exclusive(view.layout.local / LOCK), suppress(FileNotFoundError):
+        os.unlink(view.layout.index / _CATALOG)
+    return update_catalog(view, progress=progress)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,9 +191,3 @@ def _remove_others(layout: Layout, names: Sequence[str]) -> None:
         if (path.name.isdigit() and path.name not in names) or path.name == "draft":
             with suppress(OSError):
                 shutil.rmtree(path)
-
-
-def documents_of_rows(view: View, rids: Sequence[int]) -> Iterator[Document]:
-    """The documents of rows of the snapshot, in the order asked for."""
-    reader = view.live_base()
-    return map(document, reader.observations(rids)) if reader is not None and rids else iter(())

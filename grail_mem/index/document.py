@@ -135,6 +135,7 @@ def term_hash(term: str) -> int:
     return int.from_bytes(blake2b(term.encode(), digest_size=8).digest(), "little") or 1
 
 
+@lru_cache(maxsize=_KEPT)
 def name_hash(name: str) -> int:
     """The 64-bit hash of a name: of its terms in order; 0 when it has none or more than `MAX_NAME_TERMS`."""
     said = terms(name)

@@ -7,6 +7,7 @@ others. Knows nothing of which of its documents still count.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -257,7 +258,7 @@ _POSTINGS: Final = ("by_term", "by_name", "by_title")
 
 
 def save_segment(segment: Segment, folder: Path) -> None:
-    """Write a segment into a folder of its own; it is whole once `about.json` is there."""
+    """Write a segment into a folder of its own, onto the disk."""
     import numpy as np
 
     folder.mkdir(parents=True, exist_ok=True, mode=FOLDER_MODE)
@@ -266,7 +267,10 @@ def save_segment(segment: Segment, folder: Path) -> None:
     for name in _POSTINGS:
         arrays |= {f"{name}.{item.name}": getattr(getattr(segment, name), item.name) for item in fields(Postings)}
     for name, array in arrays.items():
-        np.save(folder / f"{name}.npy", array, allow_pickle=False)
+        with (folder / f"{name}.npy").open("wb") as file:
+            np.save(file, array, allow_pickle=False)
+            file.flush()
+            os.fsync(file.fileno())  # a file of zeros after a loss of power would look whole
     about = {"speakers": segment.said.speakers, "sizes": {name: len(array) for name, array in arrays.items()}}
     (folder / _ABOUT).write_text(json.dumps(about, ensure_ascii=False), encoding="utf-8")
 

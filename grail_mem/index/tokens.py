@@ -7,7 +7,7 @@ parts; scripts without spaces become pairs of characters. Knows nothing of weigh
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
 from typing import Final
@@ -112,12 +112,7 @@ def marked_terms(text: str) -> list[tuple[str, bool]]:
         >>> marked_terms("The Nile floods")
         [('nile', True), ('flood', False)]
     """
-    return [
-        (term, not match[0][0].islower())
-        for match in _RUN.finditer(unicodedata.normalize("NFC", text))
-        for term, is_stop in _of_match(match)
-        if not is_stop
-    ]
+    return [(term, mark) for word in text.split() for term, is_stop, mark in _of_word(word) if not is_stop]
 
 
 def content_words(text: str) -> Iterator[tuple[int, int]]:
@@ -136,15 +131,31 @@ def content_words(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _terms(text: str) -> Iterator[tuple[str, bool]]:
-    for match in _RUN.finditer(unicodedata.normalize("NFC", text)):
-        yield from _of_match(match)
+    for word in text.split():
+        for term, is_stop, _ in _of_word(word):
+            yield term, is_stop
 
 
-def _of_match(match: re.Match[str]) -> Iterable[tuple[str, bool]]:
-    return _of_run(match[0], match.lastgroup) if len(match[0]) <= MAX_TERM_CHARS else _of_long(match[0])
+def _of_word(word: str) -> tuple[tuple[str, bool, bool], ...]:
+    """The terms of what stands between spaces, which no run crosses: each with whether it is a stop word and may begin a name."""
+    return _of_short(word) if len(word) <= MAX_TERM_CHARS else _cut(word)
 
 
 @lru_cache(maxsize=_KEPT)
+def _of_short(word: str) -> tuple[tuple[str, bool, bool], ...]:
+    return _cut(word)
+
+
+def _cut(word: str) -> tuple[tuple[str, bool, bool], ...]:
+    return tuple(
+        (term, is_stop, not match[0][0].islower())
+        for match in _RUN.finditer(unicodedata.normalize("NFC", word))
+        for term, is_stop in (
+            _of_run(match[0], str(match.lastgroup)) if len(match[0]) <= MAX_TERM_CHARS else _of_long(match[0])
+        )
+    )
+
+
 def _of_run(run: str, kind: str) -> tuple[tuple[str, bool], ...]:
     """The terms of one run, each with whether it is a stop word."""
     if kind == "unspaced":

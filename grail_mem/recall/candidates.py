@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from grail_mem.index.corpus import expanded
+from grail_mem.index.rows import expanded
 from grail_mem.recall.evidence import Asked, Evidence, gather
 from grail_mem.recall.links import N_SEEDS, Link, links
 

@@ -7,7 +7,7 @@ stands in the trace. Knows nothing of how passages are found and weighed.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
@@ -128,8 +128,7 @@ def _ask(
     trace["duplicates"] |= {"collapsed": n_same}
     if judged.coverage == "none" and wish.withhold:
         near = tuple(hit.id for hit in hits[:_NEAR_MISSES])
-        about = Abstention("below_floor" if pool else "no_match", judged.detail, near)
-        return Recall(abstention=about, coverage="none", question=questions[0], warnings=warnings), states
+        return Recall(abstention=_silent(judged, searcher, near), coverage="none", question=questions[0], warnings=warnings), states
     hits = hits[: wish.limit]
     if wish.context:
         hits, more = timed(trace, "context", lambda: _with_context(searcher, hits, pool, allowed, wish.context, view))
@@ -146,6 +145,14 @@ def _ask(
         warnings=warnings,
     )
     return made, states
+
+
+def _silent(judged: _Judged, searcher: Searcher, near: tuple[str, ...]) -> Abstention:
+    """Nothing is returned: because nothing is good enough, or perhaps because much cannot be found by meaning yet."""
+    if searcher.n_behind:
+        detail = f"{judged.detail} {searcher.n_behind} passages have no vector yet; `grail index` makes them."
+        return Abstention("index_behind", detail, near)
+    return Abstention("below_floor" if near else "no_match", judged.detail, near)
 
 
 def _warnings(searcher: Searcher) -> tuple[str, ...]:
@@ -321,7 +328,7 @@ def _reasons(o: Observation, best: _Best) -> Iterable[str]:
     return (said[group] for group in sorted(said, key=lambda group: -shares.get(group, 0)))
 
 
-def as_asked(text: str, said: Collection[str]) -> list[str]:
+def as_asked(text: str, said: set[str]) -> list[str]:
     """The words of a text that have one of some terms, each once, in order."""
     found: dict[str, None] = {}
     for word in text.split():

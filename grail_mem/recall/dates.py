@@ -56,7 +56,6 @@ _SEASON_OF_YEAR: Final = re.compile(rf"\b({'|'.join(_SEASONS)})\s(?:of\s)?({_YEA
 _BEFORE_MONTH: Final = re.compile(r"(?:\b(?:in|of|early|late|mid|since|by|until)|\d|,)\s*\Z", re.IGNORECASE)
 _BEFORE_CAPITAL: Final = re.compile(r"\b(?:before|after|during|between|from|till|to|through|and|or)\s\Z", re.IGNORECASE)
 _BEFORE_SAID: Final = re.compile(r"\b(?:last|past|previous|this)\s\Z", re.IGNORECASE)
-_COUNTED_FROM_TODAY: Final = re.compile(r"\b(?:last|past|previous|this)\s\Z", re.IGNORECASE)
 _LOOK_BACK: Final = 16
 
 _SINCE: Final = re.compile(r"\b(?:ever\s)?since\s(?:the\s)?\Z", re.IGNORECASE)
@@ -166,9 +165,6 @@ def _is_month(text: str, match: re.Match[str]) -> bool:
     before = text[max(match.start() - _LOOK_BACK, 0) : match.start()]
     if _BEFORE_SAID.search(before):
         return False  # counted from today
-    before = text[max(match.start() - _LOOK_BACK, 0) : match.start()]
-    if _COUNTED_FROM_TODAY.search(before):
-        return False
     if name.lower() not in {"may", "march"}:
         return True
     if _BEFORE_MONTH.search(before):

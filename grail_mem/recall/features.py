@@ -118,10 +118,10 @@ class _Made:
         rarest = int(np.argmax(np.where(lexical.is_known, lexical.idf, -1))) if len(share) else -1
         rarest_term = has[self._own, rarest] if rarest >= 0 and lexical.is_known[rarest] else bm25[self._own] * 0
         return {
-            "coverage": has[self._own] @ share,
+            "coverage": _dot(has[self._own], share),
             "rarest_term": rarest_term,
             "pairs": self._pairs(),
-            "session_coverage": self._best_in_session(has[self._own]) @ share,
+            "session_coverage": _dot(self._best_in_session(has[self._own]), share),
             "bm25": bm25[self._own],
             "bm25_before": bm25[self._before],
             "bm25_after": bm25[self._after],
@@ -130,7 +130,7 @@ class _Made:
                 np.zeros(len(self._own), np.float32),
             ),
             "bm25_session": self._best_in_session(bm25[self._own]),
-            "coverage_near": near @ share,
+            "coverage_near": _dot(near, share),
             "answers_words": self._ends_in_question(self._before) * bm25[self._before],
         }
 
@@ -187,8 +187,8 @@ class _Made:
             window = np.maximum(window, np.float32(_REACHED[abs(d)]) * best[self._place[:, REACH + d]])
         return {
             "words_before": score[self._before],
-            "words_pair": np.maximum(best[self._own], np.float32(_PAIR) * best[self._before]) @ less,
-            "words_window": window @ less,
+            "words_pair": _dot(np.maximum(best[self._own], np.float32(_PAIR) * best[self._before]), less),
+            "words_window": _dot(window, less),
             "words_session": self._best_in_session(score[self._own]),
             "answers": self._ends_in_question(self._before) * score[self._before],
         }
@@ -244,12 +244,20 @@ class _Made:
             terms = evidence.has[own] * (1 - evidence.has[seed])
             _raise(made["link_title"], here, link.says_title[known] * np.float32(link.weight))
             _raise(made["link_shared"], here, link.shares[known] * np.float32(link.weight))
-            _raise(made["link_rest"], here, strength * (terms @ share))
+            _raise(made["link_rest"], here, strength * (_dot(terms, share)))
             _raise(made["link_rest_cosine"], here, strength * evidence.cosine[own])
             if self._asked.has_words:
                 more = np.clip(evidence.words[own] - evidence.words[seed], 0, 1)
-                _raise(made["link_rest_words"], here, strength * (more @ self._asked.word_weights[0]))
+                _raise(made["link_rest_words"], here, strength * (_dot(more, self._asked.word_weights[0])))
         return made
+
+
+def _dot(rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Weighed sums of rows, each by itself: a product of matrices rounds a row by what stands beside it."""
+    import numpy as np
+
+    made: np.ndarray = np.einsum("pt,t->p", rows, weights)
+    return made
 
 
 def _raise(column: np.ndarray, at: np.ndarray, values: np.ndarray) -> None:

@@ -40,7 +40,7 @@ def row(ranked: Sequence[str], gold: Iterable[str]) -> list[float]:
     wanted = list(gold)
     place = {name: i for i, name in enumerate(ranked)}
     ranks = np.array([place.get(name, 10**9) for name in wanted])
-    gain = sum(1 / np.log2(2 + r) for r in ranks if r < 10)  # noqa: PLR2004
+    gain = sum(1 / np.log2(2 + r) for r in ranks if r < 10)
     best = sum(1 / np.log2(2 + r) for r in range(min(len(wanted), 10)))
     return [
         float((ranks < 5).any()), float((ranks < 5).all()), float((ranks < 10).any()), float((ranks < 10).all()),

@@ -76,7 +76,7 @@ def crossed(rows: Sequence[Judged], yes: str, no: str, signals: str) -> tuple[li
     """Scores of both kinds by gates that did not see the store of the question."""
     rows = [r for r in rows if r.kind in {yes, no} and getattr(r, signals) is not None]
     names = sorted({r.store for r in rows})
-    fold = {name: i % 4 for i, name in enumerate(names)} if len(names) > 3 else None  # noqa: PLR2004
+    fold = {name: i % 4 for i, name in enumerate(names)} if len(names) > 3 else None
     scores: dict[str, list[float]] = {yes: [], no: []}
     for held in range(4):
         inside = [i for i, r in enumerate(rows) if (fold[r.store] if fold else i % 4) == held]
