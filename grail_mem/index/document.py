@@ -28,6 +28,8 @@ GAP: Final = 0
 MAX_NAME_TERMS: Final = 8
 DECLARED: Final = 1
 RELATED: Final = 2
+_CUT: Final = 200
+"""Where the first line is cut when it becomes a title (`write.validate.first_line`)."""
 _KEPT: Final = 1 << 18
 _MASK: Final = (1 << 64) - 1
 # An odd multiplier near 2^64 divided by the golden ratio. Source: Knuth, The Art of Computer Programming 3, 6.4.
@@ -113,9 +115,12 @@ def key_of(sha256: str) -> int:
 
 
 def own_title(o: Observation) -> str:
-    """The title, empty when it only repeats how the content begins."""
-    begins = " ".join(o.content[: len(o.title) + 40].lstrip("#*_>- \t\n").split())
-    return "" if begins.startswith(" ".join(o.title.rstrip("….").split())) else o.title
+    """The title, empty when it only is the content's first line, as of an observation that was given none.
+
+    A heading is a title also then.
+    """
+    line = next((line.strip() for line in o.content.splitlines() if line.strip()), "")
+    return "" if line[:_CUT] == o.title and not line.startswith("#") else o.title
 
 
 def embedded_text(title: str, text: str) -> str:
