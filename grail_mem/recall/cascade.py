@@ -37,6 +37,7 @@ _POOL: Final = 3
 _ALIKE: Final = 0.9
 """Share of terms from which on two texts say the same; chosen, well above what rewording leaves."""
 _NEAR_MISSES: Final = 3
+_BESIDE: Final = ("beside a better hit in its session",)
 _RETRIEVERS: Final = frozenset({"lexical", "vector", "entity", "graph"})
 
 
@@ -276,7 +277,11 @@ def _hit(o: Observation, best: _Best, searcher: Searcher) -> Hit:
         brought &= _RETRIEVERS
     via = tuple(name for name in best.ranked.found.by if name in brought)
     return hit_of(
-        o, score=round(best.score, 3), reasons=tuple(_reasons(o, best)), via=via, passage=_passage(o, best, searcher)
+        o,
+        score=round(best.score, 3),
+        reasons=tuple(_reasons(o, best)) or _BESIDE,
+        via=via,
+        passage=_passage(o, best, searcher),
     )
 
 

@@ -8,6 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from search_stores import never_silent
 
 from grail_mem import Memory
 from grail_mem.errors import IndexUnusableError
@@ -30,12 +31,12 @@ def drafts(begin: int, end: int) -> list[dict[str, object]]:
 
 def answers(root: Path) -> list[list[tuple[str, float, tuple[str, ...], tuple[str, ...]]]]:
     """What a process that opens the store now answers."""
-    with Memory(root, embedder="none") as memory:
+    with Memory(never_silent(root), embedder="none") as memory:
         return [[(o.id, o.score, o.via, o.reasons) for o in memory.search(q, limit=20).observations] for q in QUESTIONS]
 
 
 def test_the_catalog_adds_what_is_new_and_answers_as_one_made_anew(tmp_path: Path) -> None:
-    with Memory(tmp_path, embedder="none") as memory:
+    with Memory(never_silent(tmp_path), embedder="none") as memory:
         memory.add_observations(drafts(0, 600))
         memory.compact()
         first = memory.index()
@@ -58,7 +59,7 @@ def test_the_catalog_adds_what_is_new_and_answers_as_one_made_anew(tmp_path: Pat
     for path in sorted(layout.index.rglob("*"), reverse=True):
         path.unlink() if path.is_file() else path.rmdir()
     assert answers(tmp_path) == before
-    with Memory(tmp_path, embedder="none") as memory:
+    with Memory(never_silent(tmp_path), embedder="none") as memory:
         anew = memory.index()
         assert anew.n_added == anew.n_documents == third.n_documents
     assert answers(tmp_path) == before
@@ -66,7 +67,7 @@ def test_the_catalog_adds_what_is_new_and_answers_as_one_made_anew(tmp_path: Pat
 
 def test_segments_stay_few_and_old_ones_are_removed(tmp_path: Path) -> None:
     """After each of many small compactions each segment is at least four times the next, and no other folder stays."""
-    with Memory(tmp_path, embedder="none") as memory:
+    with Memory(never_silent(tmp_path), embedder="none") as memory:
         for step in range(12):
             memory.add_observations(drafts(step * 3, step * 3 + 3))
             memory.compact()
@@ -81,7 +82,7 @@ def test_segments_stay_few_and_old_ones_are_removed(tmp_path: Path) -> None:
 
 
 def test_a_segment_of_which_much_is_gone_is_made_anew(tmp_path: Path) -> None:
-    with Memory(tmp_path, embedder="none") as memory:
+    with Memory(never_silent(tmp_path), embedder="none") as memory:
         added = memory.add_observations(drafts(0, 20))
         memory.compact()
         memory.index()
@@ -94,7 +95,7 @@ def test_a_segment_of_which_much_is_gone_is_made_anew(tmp_path: Path) -> None:
 
 
 def test_a_catalog_of_another_version_is_made_anew(tmp_path: Path) -> None:
-    with Memory(tmp_path, embedder="none") as memory:
+    with Memory(never_silent(tmp_path), embedder="none") as memory:
         memory.add_observations(drafts(0, 20))
         memory.compact()
         memory.index()
@@ -105,7 +106,7 @@ def test_a_catalog_of_another_version_is_made_anew(tmp_path: Path) -> None:
     file.write_text(json.dumps(said))
     assert catalog.load_catalog(Layout(tmp_path)) == ()
     assert answers(tmp_path) == before
-    with Memory(tmp_path, embedder="none") as memory:
+    with Memory(never_silent(tmp_path), embedder="none") as memory:
         assert memory.index().n_added == 20
     assert answers(tmp_path) == before
 
@@ -113,7 +114,7 @@ def test_a_catalog_of_another_version_is_made_anew(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [b"", b"junk", b"[]", b'{"segments": 5}', None])
 def test_a_catalog_that_cannot_be_read_is_none(tmp_path: Path, content: bytes | None) -> None:
     """The file that names the segments may be lost: answers are complete without it, and it is made again."""
-    with Memory(tmp_path, embedder="none") as memory:
+    with Memory(never_silent(tmp_path), embedder="none") as memory:
         memory.add_observations(drafts(0, 8))
         memory.compact()
         memory.index()
@@ -121,7 +122,7 @@ def test_a_catalog_that_cannot_be_read_is_none(tmp_path: Path, content: bytes | 
     file = Layout(tmp_path).index / "catalog.json"
     file.unlink() if content is None else file.write_bytes(content)
     assert answers(tmp_path) == before
-    with Memory(tmp_path, embedder="none") as memory:
+    with Memory(never_silent(tmp_path), embedder="none") as memory:
         assert memory.index().n_added == 8
     assert answers(tmp_path) == before
 
@@ -132,14 +133,14 @@ def test_a_damaged_segment_is_an_error_until_the_index_is_made_again(
     tmp_path: Path, name: str, content: bytes | None
 ) -> None:
     """A search says that it cannot search; it finds nothing silently never. `index` mends it."""
-    with Memory(tmp_path, embedder="none") as memory:
+    with Memory(never_silent(tmp_path), embedder="none") as memory:
         memory.add_observations(drafts(0, 8))
         memory.compact()
         memory.index()
     before = answers(tmp_path)
     (file,) = Layout(tmp_path).index.glob(f"*/{name}")
     file.unlink() if content is None else file.write_bytes(content)
-    with Memory(tmp_path, embedder="none") as memory:
+    with Memory(never_silent(tmp_path), embedder="none") as memory:
         for _ in range(2):
             with pytest.raises(IndexUnusableError, match="damaged"):
                 memory.search("pear")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from search_stores import never_silent
 
 from grail_mem import Memory
 from grail_mem.index.corpus import REACH, Corpus, matched
@@ -38,7 +39,7 @@ def said_by_terms(memory: Memory, word: str) -> list[str]:
 @pytest.mark.parametrize("with_catalog", [False, True])
 def test_every_compaction_gives_rows_other_numbers_and_documents_their_own(tmp_path: Path, with_catalog: bool) -> None:
     """Newer rows come first in a snapshot: after each compaction a process that stays open still reads the right rows."""
-    with Memory(tmp_path, embedder="none") as memory:
+    with Memory(never_silent(tmp_path), embedder="none") as memory:
         for round_ in range(4):
             drafts = [
                 {"content": f"word{round_}x{n} banana", "observed_at": f"202{round_}-01-0{n + 1}"} for n in range(4)
@@ -74,7 +75,7 @@ def test_neighbours_stand_in_the_order_of_turns_whichever_order_they_were_writte
     turns = [(s, t) for s in ("a", "b") for t in range(7)]
     random.Random(seed).shuffle(turns)
     parts = [turns[:5], turns[5:10], turns[10:]]
-    with Memory(tmp_path, embedder="none") as memory:
+    with Memory(never_silent(tmp_path), embedder="none") as memory:
         for number, part in enumerate(parts):
             memory.add_observations([{"content": f"{s}{t}", "session": s, "turn": t} for s, t in part])
             memory.add_observation(content=f"alone{number}")
@@ -93,7 +94,7 @@ def test_neighbours_stand_in_the_order_of_turns_whichever_order_they_were_writte
 
 def test_a_hidden_turn_is_nobodys_neighbour(tmp_path: Path) -> None:
     """What does not count is skipped: those beside it become neighbours."""
-    with Memory(tmp_path, embedder="none") as memory:
+    with Memory(never_silent(tmp_path), embedder="none") as memory:
         added = memory.add_observations([{"content": f"t{n}", "session": "s", "turn": n} for n in range(3)])
         for _ in range(2):
             memory.hide(added[1].id)
@@ -110,7 +111,7 @@ def test_two_files_with_the_same_bytes_are_two_documents(tmp_path: Path) -> None
         path = tmp_path / "memories" / folder / "note.md"
         path.parent.mkdir(parents=True)
         path.write_text("A pelican on the roof.\n")
-    with Memory(tmp_path, embedder="none") as memory:
+    with Memory(never_silent(tmp_path), embedder="none") as memory:
         memory.sync(stamp=False)
         for step in range(3):
             searcher = shown(memory)
@@ -135,7 +136,7 @@ def test_matched_gives_every_row_one_document_and_takes_equal_ones_in_order() ->
 
 
 def test_refresh_says_whether_anything_changed(tmp_path: Path) -> None:
-    with Memory(tmp_path, embedder="none") as memory:
+    with Memory(never_silent(tmp_path), embedder="none") as memory:
         memory.add_observation(content="one")
         view = shown(memory).view
         corpus = Corpus(view.layout)
