@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Final
 
+from grail_mem.errors import IndexUnusableError
 from grail_mem.index import document as documents
 from grail_mem.index import passages, tokens, traits
 from grail_mem.index.rows import documents_of_rows, matched
@@ -102,8 +103,8 @@ def update_catalog(view: View, *, progress: Callable[[str, int, int], None] | No
     layout = view.layout
     with translated("write the search index"), exclusive(layout.local / LOCK):
         layout.index.mkdir(parents=True, exist_ok=True, mode=FOLDER_MODE)
-        names = _names(layout)
-        held = [load_segment(layout.index / name) for name in names]
+        usable = _usable(layout)
+        names, held = list(usable), list(usable.values())
         reader = view.live_base()
         if reader is None:
             return Indexed(0, 0, 0)
@@ -133,6 +134,15 @@ def remake_catalog(view: View, *, progress: Callable[[str, int, int], None] | No
     with translated("write the search index"), exclusive(view.layout.local / LOCK), suppress(FileNotFoundError):
         os.unlink(view.layout.index / _CATALOG)
     return update_catalog(view, progress=progress)
+
+
+def _usable(layout: Layout) -> dict[str, Segment]:
+    """The segments that count, by name, without the damaged ones: their rows are indexed again."""
+    found: dict[str, Segment] = {}
+    for name in _names(layout):
+        with suppress(IndexUnusableError):
+            found[name] = load_segment(layout.index / name)
+    return found
 
 
 @dataclass(frozen=True, slots=True)

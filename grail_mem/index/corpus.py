@@ -84,6 +84,7 @@ class Corpus:
         self._snapshot: str | None = None
         self._base: tuple[Segment, ...] = ()
         self._base_row, self._unindexed = matched([], np.zeros(0, np.uint64))
+        self._unindexed_names: list[_Name] = []
         self._base_us = np.zeros(0, np.int64)
         self._recent: list[tuple[Segment, list[_Name]]] = []
         self.delta: list[Observation] = []
@@ -111,12 +112,15 @@ class Corpus:
         reader = view.live_base()
         keys, us = reader.keys_and_times() if reader else (np.zeros(0, np.uint64), np.zeros(0, np.int64))
         self._base_row, self._unindexed = matched([segment.said.key for segment in self._base], keys)
+        self._unindexed_names = [("", int(key)) for key in _told_apart(keys)[self._unindexed]]
         self._base_us = us
         self._snapshot = view.manifest.name
 
     def _take_recent(self, view: View) -> dict[_Name, Observation | int]:
         """Make segments in memory of what no segment holds yet; returns all that has to be in them."""
-        wanted: dict[_Name, Observation | int] = {("", int(rid)): int(rid) for rid in self._unindexed}
+        wanted: dict[_Name, Observation | int] = dict(
+            zip(self._unindexed_names, map(int, self._unindexed), strict=True)
+        )
         for found in view.loose().matching(Filter()):
             o = found.row.observation
             wanted[o.id, key_of(o.sha256)] = o
@@ -221,7 +225,8 @@ class Corpus:
 
 
 _Name = tuple[str, int]
-"""What a document in memory is told by: id and key, or an empty text and a row of the snapshot."""
+"""What a document in memory is told by: id and key; or, for a row of a snapshot, an empty text and the key, told apart from
+equal ones. A row's number would not do: the next snapshot gives it to another."""
 
 
 def _us(o: Observation) -> int:

@@ -60,7 +60,9 @@ class Meaning:
 
         if not len(self.store):
             return np.full(len(self.row), -1, np.float32)
-        return np.where(self.row >= 0, self.store.similarity(vector)[self.row], np.float32(-1))
+        # kept at half precision, vectors are not quite of length one
+        cosines = np.clip(self.store.similarity(vector), -1, 1)
+        return np.where(self.row >= 0, cosines[self.row], np.float32(-1))
 
     def vectors(self, passages: np.ndarray) -> np.ndarray:
         """Vectors of passages, float32; zeros for those without one."""

@@ -296,8 +296,8 @@ def load_segment(folder: Path) -> Segment:
         }
         doc, n_terms = arrays.pop("doc"), arrays.pop("n_terms")
         said = Said(**arrays, speakers=tuple(about["speakers"]))
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise IndexUnusableError(
-            f"The search index in {folder} is damaged: {error}.", hint="`grail index --anew` makes it again."
+            f"The search index in {folder} is damaged: {error}.", hint="`grail index` makes it again."
         ) from error
     return Segment(said, doc, n_terms, **postings)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from grail_mem.index.document import own_title, term_hash
+from grail_mem.index.document import own_title
 from grail_mem.index.tokens import terms
 from grail_mem.model.filter import Filter
 from grail_mem.model.observation import Observation
@@ -36,6 +36,7 @@ _POOL: Final = 3
 _ALIKE: Final = 0.9
 """Share of terms from which on two texts say the same; chosen, well above what rewording leaves."""
 _NEAR_MISSES: Final = 3
+_BESIDE: Final = ("beside a better hit in its session",)
 _RETRIEVERS: Final = frozenset({"lexical", "vector", "entity", "graph"})
 
 
@@ -126,7 +127,7 @@ def _ask(
     hits = timed(trace, "freshness", lambda: _fresh(hits, wish))
     hits, n_same = timed(trace, "duplicates", lambda: _unlike(hits))
     trace["duplicates"] |= {"collapsed": n_same}
-    if judged.coverage == "none" and wish.withhold:
+    if judged.coverage == "none" and (wish.withhold or not hits):
         near = tuple(hit.id for hit in hits[:_NEAR_MISSES])
         return Recall(abstention=_silent(judged, searcher, near), coverage="none", question=questions[0], warnings=warnings), states
     hits = hits[: wish.limit]
@@ -173,10 +174,13 @@ def _understood(main: Ranked) -> dict[str, Any]:
 
 def _pool(ranked: Sequence[Ranked], limit: int) -> list[_Best]:
     """The best passage of each of the best observations, best first."""
+    import numpy as np
+
     best: dict[int, _Best] = {}
     for r in ranked:
         doc = r.asked.corpus.columns.doc
-        for place in r.order[: limit * 4].tolist():
+        _, first = np.unique(doc[r.found.passages[r.order]], return_index=True)
+        for place in r.order[np.sort(first)[:limit]].tolist():
             passage = int(r.found.passages[place])
             document, score = int(doc[passage]), float(r.score[place])
             if document not in best or score > best[document].score:
@@ -279,7 +283,11 @@ def _hit(o: Observation, best: _Best, searcher: Searcher) -> Hit:
         brought &= _RETRIEVERS
     via = tuple(name for name in best.ranked.found.by if name in brought)
     return hit_of(
-        o, score=round(best.score, 3), reasons=tuple(_reasons(o, best)), via=via, passage=_passage(o, best, searcher)
+        o,
+        score=round(best.score, 3),
+        reasons=tuple(_reasons(o, best)) or _BESIDE,
+        via=via,
+        passage=_passage(o, best, searcher),
     )
 
 
@@ -359,15 +367,15 @@ def _fresh(hits: Sequence[Hit], wish: Wish) -> list[Hit]:
 
 
 def _unlike(hits: Sequence[Hit]) -> tuple[list[Hit], int]:
-    """Hits without those that say the same as a better one, of the same speaker and day."""
+    """Hits without those that say the same as a better one of the same speaker; with another number, they do not."""
     kept: list[Hit] = []
-    words: list[set[int]] = []
+    words: list[set[str]] = []
     same: dict[str, list[str]] = {}
     for hit in hits:
-        mine = {term_hash(word) for word in f"{own_title(hit)} {hit.passage or hit.content}".casefold().split()}
+        mine = set(f"{own_title(hit)} {hit.passage or hit.content}".casefold().split())
         twin = next(
             (k for k, other in zip(kept, words, strict=True)
-             if len(mine & other) >= _ALIKE * len(mine | other) and k.speaker == hit.speaker), None,
+             if k.speaker == hit.speaker and _are_alike(mine, other)), None,
         )  # fmt: skip
         if twin is not None:
             same.setdefault(twin.id, []).append(hit.id)
@@ -376,6 +384,13 @@ def _unlike(hits: Sequence[Hit]) -> tuple[list[Hit], int]:
         words.append(mine)
     n_same = sum(map(len, same.values()))
     return [_with_twins(hit, same.get(hit.id, [])) for hit in kept], n_same
+
+
+def _are_alike(one: set[str], other: set[str]) -> bool:
+    """Whether two texts have nearly the same words, and the same numbers."""
+    if len(one & other) < _ALIKE * len(one | other):
+        return False
+    return not any(any(map(str.isdigit, word)) for word in one ^ other)
 
 
 def _with_twins(hit: Hit, twins: Sequence[str]) -> Hit:
