@@ -88,9 +88,10 @@ def rebuild_command(directory: o.Dir = None, *, root: o.Root = None, as_json: o.
 def index_command(
     directory: o.Dir = None, *, embedder: o.EmbedderName = None, root: o.Root = None, as_json: o.AsJson = False
 ) -> None:
-    """Prepare what `grail search` looks in: words, names, and vectors of what has none yet.
+    """Prepare what `grail search` looks in.
 
-    `grail search` answers without it, but more slowly at first and without meaning for what has no vector.
+    These are words, names, and vectors of what has none yet. `grail search` answers without it, but more slowly the first
+    time, and what has no vector is not found by meaning.
     """
     with which(directory, root).keep(embedder=embedder) as memory, output.stages() as show:
         done = memory.index(progress=show)

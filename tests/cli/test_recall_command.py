@@ -93,7 +93,7 @@ def test_recall_takes_the_session_and_who_said_it(grail_json, tmp_path):
     assert said("--speaker", "mary  ann") == {"Mary Ann in s1.", "Mary Ann in s2."}
     assert said("--speaker", "USER", "--session", "s2") == {"user in s2."}
     assert len(said("--speaker", "user", "--speaker", "Mary Ann", "--session", "s1", "--session", "s2")) == 4
-    first, *_ = (written["id"] for written in made["written"])
+    first, *_ = (written["id"] for written in made["results"])
     assert grail_json("update", tmp_path, first, "--speaker", "Bob")["changed"]
     assert said("--speaker", "bob") == {"Mary Ann in s1."}
     assert grail_json("update", tmp_path, first, "--clear", "speaker")["changed"]
