@@ -15,7 +15,13 @@ HEAD = '''"""Generated from memory.py by docs/stub.py; the verbs of Memory as co
 
 '''
 CLASS = """class MemoryProject:
-    def __init__(self, path: str | Path, *, actor: str | None = None) -> None: ...
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        actor: str | None = None,
+        embedder: Embedder | Callable[[list[str]], Any] | str | None = None,
+    ) -> None: ...
     async def __aenter__(self) -> Self: ...
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from grail_mem.index.embedder import Embedder
 from grail_mem.memory import Memory
 
 VERBS = tuple(name for name, member in vars(Memory).items() if callable(member) and not name.startswith("_"))
@@ -31,8 +32,14 @@ class MemoryProject:
         1
     """
 
-    def __init__(self, path: str | Path, *, actor: str | None = None) -> None:
-        self._memory = Memory(path, actor=actor)
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        actor: str | None = None,
+        embedder: Embedder | Callable[[list[str]], Any] | str | None = None,
+    ) -> None:
+        self._memory = Memory(path, actor=actor, embedder=embedder)
 
     async def __aenter__(self) -> Self:
         return self

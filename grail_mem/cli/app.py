@@ -23,9 +23,9 @@ if TYPE_CHECKING:  # names of the parser's own types, which no command needs
     from typer._click import Command, Context
 
 COMMANDS: Final = {
-    "demo": "demo", "init": "keep", "add": "add", "recall": "recall", "get": "read", "list": "read", "sql": "read",
+    "demo": "demo", "init": "keep", "add": "add", "recall": "recall", "search": "search", "get": "read", "list": "read", "sql": "read",
     "update": "change", "move": "change", "delete": "change", "restore": "change", "sync": "keep", "watch": "watch",
-    "compact": "keep", "rebuild": "keep", "check": "keep", "config": "config",
+    "compact": "keep", "rebuild": "keep", "index": "keep", "check": "keep", "config": "config",
 }  # fmt: skip
 """The commands in the order of `grail --help`, with the module that holds each as a function `<name>_command`."""
 

@@ -13,6 +13,7 @@ from grail_mem.cli import output
 from grail_mem.cli.demo_notes import DEMO_NOTES
 from grail_mem.cli.drafts import read_fields
 from grail_mem.cli.recall import show_recall
+from grail_mem.cli.search import show_found
 from grail_mem.cli.which import Which
 from grail_mem.errors import ConflictError
 
@@ -45,6 +46,10 @@ STORY: Final = (
         "What do we know about Oracle? Silence has a reason, too:",
         {"entity_names": ["Oracle"]},
     ),
+    (
+        "And a question in words, ranked, with what speaks for each answer:",
+        {"query": "Which database did we pick, and why not SQLite?", "limit": 3},
+    ),
 )
 """The questions, and the conditions that ask them."""
 
@@ -62,7 +67,7 @@ def demo_command(
     """
     place = Which(Path(directory).expanduser(), directory)
     _prepare(place.root)
-    with place.open() as memory:
+    with place.open(embedder="none") as memory:  # so that it says the same wherever it runs
         n_added = _fill(memory)
         answers = [(question, asked, memory.recall(**asked)) for question, asked in STORY]
         where, example = str(memory.root), answers[2][2].citations[0].path if answers[2][2].citations else ""
@@ -78,7 +83,7 @@ def demo_command(
         output.say()
         output.say(question, style="bold")
         output.say(f"$ {_command(place, asked)}", style="green")
-        show_recall(answer)
+        show_found(answer) if "query" in asked else show_recall(answer)
     _show_file(place.root / example)
     _suggest(place)
 
@@ -119,11 +124,14 @@ def _fill(memory: Memory) -> int:
 
 
 def _command(place: Which, asked: Any) -> str:
-    words: list[str] = []
-    for name, value in asked.items():
+    conditions = {name: value for name, value in asked.items() if name != "query"}
+    words = [asked["query"]] if "query" in asked else []
+    for name, value in conditions.items():
         for one in value if isinstance(value, list) else [value]:
             words += [f"--{_OPTIONS.get(name, name).replace('_', '-')}", str(one)]
-    return place.command("recall", *words)
+    return (
+        place.command("search", *words, "--embedder", "none") if "query" in asked else place.command("recall", *words)
+    )
 
 
 def _introduce(where: str, n_added: int) -> None:

@@ -1,4 +1,4 @@
-"""`grail init`, `sync`, `compact`, `rebuild`, `check`: keep a store in order."""
+"""`grail init`, `sync`, `compact`, `rebuild`, `index`, `check`: keep a store in order."""
 
 from __future__ import annotations
 
@@ -83,6 +83,27 @@ def rebuild_command(directory: o.Dir = None, *, root: o.Root = None, as_json: o.
     with which(directory, root).keep() as memory, output.progress("reading files") as show:
         done = memory.rebuild(progress=show)
     _show_compacted(done, as_json=as_json)
+
+
+def index_command(
+    directory: o.Dir = None, *, embedder: o.EmbedderName = None, root: o.Root = None, as_json: o.AsJson = False
+) -> None:
+    """Prepare what `grail search` looks in.
+
+    These are words, names, and vectors of what has none yet. `grail search` answers without it, but more slowly the first
+    time, and what has no vector is not found by meaning.
+    """
+    with which(directory, root).keep(embedder=embedder) as memory, output.stages() as show:
+        done = memory.index(progress=show)
+    if as_json:
+        output.show_json(done.to_dict())
+        return
+    said = f"{output.counted(done.n_documents, 'observation')} of the snapshot indexed, {done.n_added} of them now."
+    output.say(said)
+    if done.model == "none":
+        output.say("No embedder: `grail search` goes by words, names and links.")
+    else:
+        output.say(f"{output.counted(done.n_embedded, 'passage')} embedded now by {done.model}.")
 
 
 def _show_compacted(done: Compacted, *, as_json: bool) -> None:

@@ -194,3 +194,27 @@ Order = Annotated[
     ),
 ]
 Cursor = Annotated[str | None, typer.Option("--cursor", metavar="TEXT", help="Continue an earlier answer.")]
+
+# -- a question in words -----------------------------------------------------------------------------------------------
+
+QuestionWords = Annotated[list[str] | None, typer.Argument(metavar="[DIR] QUESTION", hidden=True)]
+Also = Annotated[
+    list[str] | None, typer.Option("--also", metavar="TEXT", help="Another wording of the question; at most 2.")
+]
+BestLimit = Annotated[str | None, typer.Option("--limit", metavar="N", help="At most so many; 10 when left out.")]
+AskedAt = Annotated[
+    str | None, typer.Option("--asked-at", metavar="TIME", help="When it is asked, for `last week`; now when left out.")
+]
+Budget = Annotated[str | None, typer.Option("--budget", metavar="N", help="Tokens that the text pack has at most.")]
+Context = Annotated[
+    str | None, typer.Option("--context", metavar="N", help="Turns before and after each hit of a conversation.")
+]
+Strict = Annotated[
+    bool, typer.Option("--strict", help="Nothing, too, when somebody else than the one asked for said it.")
+]
+EmbedderName = Annotated[
+    str | None,
+    typer.Option(
+        "--embedder", metavar="NAME", help="auto, local, none or sentence-transformers:MODEL; else as grail.yaml says."
+    ),
+]

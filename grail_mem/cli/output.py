@@ -110,13 +110,13 @@ def write_csv(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
 # -- tables and trees --------------------------------------------------------------------------------------------------
 
 
-def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], *, wide: str = "") -> None:
+def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], *, wide: str | tuple[str, ...] = ()) -> None:
     """Print rows under headings.
 
     Args:
         columns: The headings.
         rows: Values, one row each; None shows as nothing.
-        wide: The column that is broken over lines first when the terminal is narrow; others keep their words whole.
+        wide: The column, or columns, broken over lines first when the terminal is narrow; others keep their words whole.
     """
     cells = [[safe(_text(value)) for value in row] for row in rows]
     if not is_terminal():
@@ -127,10 +127,11 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], *, wide: str = 
     from rich.text import Text
 
     console = _console()
+    broken = (wide,) if isinstance(wide, str) else wide
     whole = console.width // len(columns)  # so that all of them together leave room for the wide one
     made = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
     for name, *column in zip(columns, *cells, strict=True):
-        least = 1 if name == wide or not wide else min(max(map(cell_len, [name, *column])), whole)
+        least = 1 if name in broken or not broken else min(max(map(cell_len, [name, *column])), whole)
         made.add_column(name, overflow="fold", min_width=least, style=_STYLES.get(name, ""))
     for row in cells:
         made.add_row(*map(Text, row))
@@ -255,15 +256,22 @@ def progress(label: str, total: int | None = None) -> Iterator[Callable[[int], N
         label: What is being done.
         total: How much there is; None when it is not known.
     """
+    with stages() as show:
+        yield lambda done: show(label, done, total)
+
+
+@contextmanager
+def stages() -> Iterator[Callable[[str, int, int | None], None]]:
+    """The same for work of several stages: the function is told what is being done, how much is done and how much there is."""
     begin = time.monotonic()
     bar: Any = None
 
-    def show(done: int) -> None:
+    def show(label: str, done: int, total: int | None) -> None:
         nonlocal bar
         if bar is None and sys.stderr.isatty() and time.monotonic() - begin >= _PROGRESS_AFTER_S:
             bar = _bar(label, total)
         if bar is not None:
-            bar.update(bar.task_ids[0], completed=done)
+            bar.update(bar.task_ids[0], description=label, completed=done, total=total)
 
     try:
         yield show

@@ -27,13 +27,13 @@ class Which(NamedTuple):
     root: Path
     named: str = ""
 
-    def open(self, *, actor: str | None = None) -> Memory:
+    def open(self, *, actor: str | None = None, embedder: str | None = None) -> Memory:
         """The store, for writing: a folder that is missing or empty becomes one."""
         from grail_mem.memory import Memory
 
-        return Memory(self.root, actor=actor)
+        return Memory(self.root, actor=actor, embedder=embedder)
 
-    def read(self) -> Memory:
+    def read(self, *, embedder: str | None = None) -> Memory:
         """The store, for reading: the folder must be there.
 
         Raises:
@@ -44,9 +44,9 @@ class Which(NamedTuple):
                 f"There is no folder {str(self.root)!r}.",
                 hint="The first argument is the store; `grail init DIR` makes one.",
             )
-        return self.open()
+        return self.open(embedder=embedder)
 
-    def keep(self) -> Memory:
+    def keep(self, *, embedder: str | None = None) -> Memory:
         """The store, to be kept in order: the folder must hold one already.
 
         Raises:
@@ -56,7 +56,7 @@ class Which(NamedTuple):
 
         if self.root.is_dir() and not Layout(self.root.resolve()).is_store():
             raise NotFoundError(f"The folder {str(self.root)!r} holds no store.", hint="`grail init DIR` makes one.")
-        return self.read()
+        return self.read(embedder=embedder)
 
     def command(self, verb: str, *words: str) -> str:
         """A command over this store, as a person would type it."""
@@ -94,13 +94,26 @@ def split(verb: str, words: Sequence[str] | None, root: str | None, own: Sequenc
     given = list(words or ())
     if root is None and len(given) == len(own) + 1:
         return which(given[0], None), given[1:]
-    if len(given) != len(own) or (own[0] == "ID" and not _may_be_id(given[0]) and Path(given[0]).is_dir()):
+    if len(given) != len(own) or _names_a_folder(own[0], given[0]):
         raise InputError(
             f"`grail {verb}` needs {' and '.join(own)}" + (f", not {shlex.join(given)!r}." if given else "."),
             hint=f"Write `grail {verb} [DIR] {' '.join(own)}`; DIR is the store"
             + (", which --root names already." if root is not None else "."),
         )
     return which(None, root), given
+
+
+def _names_a_folder(own: str, text: str) -> bool:
+    """Whether a word is the store and the command's own word is missing."""
+    return (own == "QUESTION" or (own == "ID" and not _may_be_id(text))) and _is_folder(text)
+
+
+def _is_folder(text: str) -> bool:
+    """Whether a text is the path of a folder; a long or odd one is none."""
+    try:
+        return Path(text).is_dir()
+    except (OSError, ValueError):
+        return False
 
 
 def _may_be_id(text: str) -> bool:

@@ -124,9 +124,11 @@ def _ask(
             f"No gates are calibrated for {searcher.gates_name}, so nothing is withheld; `grail calibrate` does so.",
         )
     hits, states = timed(trace, "gather", lambda: _gather(view, searcher, pool))
+    added = {hit.id: _added(best) for hit, best in zip(hits, pool, strict=True)}
     hits = timed(trace, "freshness", lambda: _fresh(hits, wish))
     hits, n_same = timed(trace, "duplicates", lambda: _unlike(hits))
     trace["duplicates"] |= {"collapsed": n_same}
+    trace["rank"] |= {"added": {hit.id: added[hit.id] for hit in hits[: wish.limit] if added[hit.id]}}
     if judged.coverage == "none" and (wish.withhold or not hits):
         near = tuple(hit.id for hit in hits[:_NEAR_MISSES])
         return Recall(abstention=_silent(judged, searcher, near), coverage="none", question=questions[0], warnings=warnings), states
@@ -289,6 +291,14 @@ def _hit(o: Observation, best: _Best, searcher: Searcher) -> Hit:
         via=via,
         passage=_passage(o, best, searcher),
     )
+
+
+def _added(best: _Best) -> dict[str, float]:
+    """What each group of features adds to a score, with the bias; empty for what was weighed by other weights."""
+    weights = best.ranked.weights
+    shares = {"bias": weights.bias} | weights.shares(best.ranked.columns[best.place])
+    is_so = math.isclose(sum(shares.values()), best.score, abs_tol=0.01)
+    return {group: round(value, 3) for group, value in shares.items() if value} if is_so else {}
 
 
 def _is_in(rows: np.ndarray, value: int) -> bool:

@@ -100,7 +100,7 @@ def test_the_demo_tells_its_story_and_a_second_run_adds_nothing(grail, grail_jso
     root = tmp_path / "my demo"
     first = grail_json("demo", root)
     assert first["n_added"] == 24
-    assert [len(told["answer"]["observations"]) for told in first["recalls"]] == [5, 6, 1, 1, 0]
+    assert [len(told["answer"]["observations"]) for told in first["recalls"]] == [5, 6, 1, 1, 0, 3]
     files = {path: path.read_bytes() for path in root.rglob("*.md")}
     again = grail("demo", root)
     assert again.exit_code == 0
@@ -131,6 +131,7 @@ def test_the_demo_tells_its_story_and_a_second_run_adds_nothing(grail, grail_jso
         ],
     ]
     assert "no_match: No observation of 24 observations meets entity_names=oracle.\n" in shown
+    assert "$ grail search DIR 'Which database did we pick, and why not SQLite?' --limit 3 --embedder none\n" in shown
 
 
 def test_every_command_that_the_demo_prints_works(grail, tmp_path):
@@ -138,7 +139,7 @@ def test_every_command_that_the_demo_prints_works(grail, tmp_path):
 
     shown = grail("demo", tmp_path / "d").stdout
     commands = re.findall(r"^(?:\$|  )\s*(grail .*?)(?:   #.*)?$", shown, re.MULTILINE)
-    assert len(commands) == 11
+    assert len(commands) == 12
     for command in commands:
         assert grail(*shlex.split(command)[1:]).exit_code == 0, command
 

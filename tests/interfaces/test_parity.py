@@ -13,6 +13,7 @@ COMMAND_OF = {
     "hide": "delete",
     "restore": "restore",
     "recall": "recall",
+    "search": "search",
     "get": "get",
     "ids_ending": "get",
     "list_observations": "list",
@@ -25,6 +26,7 @@ COMMAND_OF = {
     "sync": "sync",
     "compact": "compact",
     "rebuild": "rebuild",
+    "index": "index",
     "check": "check",
 }
 NO_COMMAND = {

@@ -1,0 +1,214 @@
+"""`grail search`: the observations that answer a question in words best, or the reason for none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from grail_mem.cli import options as o
+from grail_mem.cli import output
+from grail_mem.cli.which import short_id, split
+from grail_mem.errors import InputError, NotFoundError
+
+if TYPE_CHECKING:  # most of a command's start-up
+    from grail_mem.memory import Memory
+    from grail_mem.model.observation import Observation
+    from grail_mem.recall.result import Recall
+
+FORMS = ("markdown", "json")
+_NOT_FOUND_BY = frozenset({"ms", "all"})
+
+
+def search_command(
+    words: o.QuestionWords = None,
+    *,
+    also: o.Also = None,
+    since: o.Since = None,
+    before: o.Before = None,
+    category: o.AnyCategory = None,
+    tags: o.AnyTag = None,
+    tags_all: o.AllTags = None,
+    entity_names: o.AnyEntity = None,
+    entity_types: o.AnyEntityType = None,
+    relationship_type: o.AnyRelationship = None,
+    min_confidence: o.MinConfidence = None,
+    kind: o.AnyKind = None,
+    status: o.AnyStatus = None,
+    source_kind: o.AnySourceKind = None,
+    session: o.AnySession = None,
+    speaker: o.AnySpeaker = None,
+    text: o.Containing = None,
+    as_of: o.AsOf = None,
+    limit: o.BestLimit = None,
+    asked_at: o.AskedAt = None,
+    context: o.Context = None,
+    strict: o.Strict = False,
+    budget: o.Budget = None,
+    embedder: o.EmbedderName = None,
+    full: Annotated[bool, typer.Option("--full", help="Print what matched, and the turns around it.")] = False,
+    text_pack: Annotated[bool, typer.Option("--text-pack", help="Print the answer as an agent receives it.")] = False,
+    form: Annotated[
+        str,
+        typer.Option(
+            "--format", metavar="FORM", autocompletion=lambda: list(FORMS), help="Of the text pack: markdown or json.",
+            show_default=False,
+        ),
+    ] = "markdown",
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Print how it was understood, found, weighed and judged.")
+    ] = False,
+    root: o.Root = None,
+    as_json: o.AsJson = False,
+) -> None:  # fmt: skip
+    """Print what answers a question in words best, or why nothing does.
+
+    QUESTION is one word of the command line: put it in quotes. Conditions are those of `grail recall`; they are exact and
+    all hold on everything returned.
+    """
+    place, (question,) = split("search", words, root, ["QUESTION"])
+    if form not in FORMS:
+        raise InputError(f"--format must be markdown or json, not {form!r}.")
+    with place.read(embedder=embedder) as memory:
+        found = memory.search(
+            [question, *also] if also else question,
+            since=since, before=before, category=category, tags=tags, tags_all=tags_all, entity_names=entity_names,
+            entity_types=entity_types, relationship_type=relationship_type, min_confidence=o.number(min_confidence), kind=kind,
+            status=status, source_kind=source_kind, session=session, speaker=speaker, text=text, as_of=as_of,
+            limit=o.number(limit), asked_at=asked_at, context=o.number(context), strict=strict, budget=o.number(budget),
+        )  # fmt: skip
+        near = list(_near_misses(memory, found))
+    pack = _pack(found, form) if text_pack else ""
+    if as_json:
+        output.show_json(found.to_dict() | ({"text": pack} if text_pack else {}))
+        return
+    output.say(pack) if text_pack else show_found(found, near, full=full)
+    if explain:
+        show_explanation(found)
+
+
+def _pack(found: Recall, form: Any) -> str:
+    return found.text if found.abstention is not None else found.pack(form=form).text
+
+
+def _near_misses(memory: Memory, found: Recall) -> Iterable[Observation]:
+    for id_ in found.abstention.near_misses if found.abstention is not None else ():
+        with suppress(NotFoundError):  # it went away since
+            yield memory.get(id_)
+
+
+def show_found(found: Recall, near: Iterable[Observation] = (), *, full: bool = False) -> None:
+    """Print a ranked answer for people: a table, or what matched, or the reason for none with what came closest."""
+    for warning in found.warnings:
+        output.note(f"warning: {warning}")
+    if found.abstention is not None:
+        output.say(f"{found.abstention.reason}: {found.abstention.detail}")
+        if rows := [[f"{it.observed_at:%Y-%m-%d}", it.category, _headline(it), short_id(it.id)] for it in near]:
+            output.say()
+            output.say("Closest, but not returned:")
+            output.table(["date", "category", "title", "id"], rows, wide="title")
+        return
+    hits = [(it, it.to_dict()) for it in found.observations]
+    if full:
+        for number, (hit, said) in enumerate(hits):
+            output.say() if number else None
+            _show_hit(hit, said)
+    else:
+        rows = [
+            [
+                f"{said['score']:.2f}",
+                f"{hit.observed_at:%Y-%m-%d}",
+                hit.category,
+                _headline(hit),
+                _why(said),
+                short_id(hit.id),
+            ]
+            for hit, said in hits
+        ]
+        output.table(["score", "date", "category", "title", "why", "id"], rows, wide=("title", "why"))
+    lacking = found.trace.get("silence", {}).get("lacking", ())
+    output.say()
+    output.say(f"coverage: {found.coverage}" + (f": {'; '.join(lacking)}" if lacking else ""))
+
+
+def _headline(o: Observation) -> str:
+    """The title, or how it begins, with who said it."""
+    return f"{o.speaker}: {o.title}" if o.speaker else o.title
+
+
+def _why(said: Mapping[str, Any]) -> str:
+    return "; ".join(said.get("reasons", ()))
+
+
+def _show_hit(hit: Observation, said: Mapping[str, Any]) -> None:
+    output.say(_headline(hit), style="bold")
+    about = {
+        "score": f"{said['score']:.2f}", "why": _why(said), "found by": ", ".join(said.get("via", ())),
+        "observed_at": f"{hit.observed_at:%Y-%m-%d}", "session": hit.session, "path": hit.path, "id": hit.id,
+    }  # fmt: skip
+    for name, value in about.items():
+        if value:
+            output.say(f"{name + ':':<15}{output.safe(value)}", style="dim")
+    output.say()
+    around = [(turn.turn or 0, f"  {_said(turn, turn.content)}") for turn in getattr(hit, "context", ())]
+    own = (hit.turn or 0, f"{'> ' if around else ''}{_said(hit, said.get('passage') or hit.content)}")
+    for _, line in sorted([*around, own]):
+        output.say(line)
+
+
+def _said(o: Observation, text: str) -> str:
+    return f"{o.speaker}: {text.strip()}" if o.speaker else text.strip(chr(10))
+
+
+# -- the explanation ---------------------------------------------------------------------------------------------------
+
+
+def show_explanation(found: Recall) -> None:
+    """Print how a question was understood, what each stage did, how the answer was judged, and what each score is made of."""
+    trace = found.trace
+    _section("How the question was understood")
+    for name, value in trace.get("question", {}).items():
+        if value not in (None, [], ""):
+            output.say(f"{name + ':':<15}{', '.join(map(str, value)) if isinstance(value, list) else value}")
+    _section("What each stage did")
+    rows = [[name, f"{said['ms']:.1f}", _did(name, said)] for name, said in trace.items() if "ms" in said]
+    output.table(["stage", "ms", "did"], rows, wide="did")
+    judged = trace.get("silence", {})
+    if "signals" in judged:
+        _section("How the answer was judged")
+        output.table(["what", "value", "floor", "sure"], list(_judged(judged)))
+    rank = trace.get("rank", {})
+    if added := rank.get("added"):
+        _section(f"What each score is made of, by the weights '{rank['recipe']}', before age counts")
+        groups = list(dict.fromkeys(group for shares in added.values() for group in shares))
+        rows = [
+            [short_id(id_), *(f"{shares[g]:.2f}" if g in shares else "" for g in groups), f"{sum(shares.values()):.2f}"]
+            for id_, shares in added.items()
+        ]
+        output.table(["id", *groups, "sum"], rows)
+
+
+def _section(title: str) -> None:
+    output.say()
+    output.say(title, style="bold")
+
+
+def _did(name: str, said: Mapping[str, Any]) -> str:
+    """The counts of a stage, in words."""
+    if name == "silence":
+        return ""
+    if name == "candidates":
+        by = ", ".join(f"{n} by {way}" for way, n in said.items() if way not in _NOT_FOUND_BY)
+        return f"{output.counted(said.get('all', 0), 'passage')}: {by}"
+    return ", ".join(f"{n} {what}" for what, n in said.items() if what != "ms")
+
+
+def _judged(judged: Mapping[str, Any]) -> Iterable[list[str]]:
+    for name, value in judged["signals"].items():
+        yield [name, f"{value:.2f}", "", ""]
+    if "topic" in judged:
+        yield ["topic", f"{judged['topic']:.2f}", f"{judged['floor']:.2f}", f"{judged['sure']:.2f}"]
+    if "speaker" in judged:
+        yield ["speaker", f"{judged['speaker']:.2f}", f"{judged['speaker_floor']:.2f}", ""]
