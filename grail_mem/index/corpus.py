@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from grail_mem.index.catalog import load_catalog
 from grail_mem.index.document import document, key_of, name_hash
-from grail_mem.index.rows import NOWHERE, documents_of_rows, expanded, matched
+from grail_mem.index.rows import NOWHERE, documents_of_rows, expanded, matched, told_apart
 from grail_mem.index.segment import Segment, indexed, merged, segment_of
 from grail_mem.model.filter import Filter
 from grail_mem.model.observation import Observation
@@ -112,7 +112,7 @@ class Corpus:
         reader = view.live_base()
         keys, us = reader.keys_and_times() if reader else (np.zeros(0, np.uint64), np.zeros(0, np.int64))
         self._base_row, self._unindexed = matched([segment.said.key for segment in self._base], keys)
-        self._unindexed_names = [("", int(key)) for key in _told_apart(keys)[self._unindexed]]
+        self._unindexed_names = [("", int(key)) for key in told_apart(keys)[self._unindexed]]
         self._base_us = us
         self._snapshot = view.manifest.name
 

@@ -30,8 +30,8 @@ def matched(held: Sequence[np.ndarray], keys: np.ndarray) -> tuple[np.ndarray, n
     """
     import numpy as np
 
-    documents = _told_apart(np.concatenate([np.zeros(0, np.uint64), *held]))
-    rows = _told_apart(keys)
+    documents = told_apart(np.concatenate([np.zeros(0, np.uint64), *held]))
+    rows = told_apart(keys)
     row = np.full(len(documents), NOWHERE, np.int32)
     if not len(documents) or not len(rows):
         return row, np.arange(len(rows))
@@ -42,7 +42,7 @@ def matched(held: Sequence[np.ndarray], keys: np.ndarray) -> tuple[np.ndarray, n
     return row, np.flatnonzero(~found)
 
 
-def _told_apart(keys: np.ndarray) -> np.ndarray:
+def told_apart(keys: np.ndarray) -> np.ndarray:
     """Keys of which the second, third, … equal one is made another, by its order."""
     import numpy as np
 

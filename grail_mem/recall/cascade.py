@@ -131,7 +131,9 @@ def _ask(
     trace["rank"] |= {"added": {hit.id: added[hit.id] for hit in hits[: wish.limit] if added[hit.id]}}
     if judged.coverage == "none" and (wish.withhold or not hits):
         near = tuple(hit.id for hit in hits[:_NEAR_MISSES])
-        return Recall(abstention=_silent(judged, searcher, near), coverage="none", question=questions[0], warnings=warnings), states
+        return Recall(
+            abstention=_silent(judged, searcher, near), coverage="none", question=questions[0], warnings=warnings
+        ), states
     hits = hits[: wish.limit]
     if wish.context:
         hits, more = timed(trace, "context", lambda: _with_context(searcher, hits, pool, allowed, wish.context, view))

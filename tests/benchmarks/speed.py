@@ -21,10 +21,10 @@ from typing import Any
 
 sys.path[:0] = [str(Path(__file__).parents[2]), str(Path(__file__).parent)]
 
-import speed_read  # noqa: E402  the script runs without an installed package
-import speed_work  # noqa: E402  the script runs without an installed package
-import speed_write  # noqa: E402  the script runs without an installed package
-from speed_store import Stores  # noqa: E402  the script runs without an installed package
+import speed_read
+import speed_work
+import speed_write
+from speed_store import Stores
 
 MAKERS: dict[str, Callable[[Stores, int, int], Iterator[tuple[str, float, float, str, bool]]]] = {
     "recall": speed_read.recall,
