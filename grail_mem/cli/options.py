@@ -206,7 +206,7 @@ AskedAt = Annotated[
     str | None, typer.Option("--asked-at", metavar="TIME", help="When it is asked, for `last week`; now when left out.")
 ]
 Budget = Annotated[str | None, typer.Option("--budget", metavar="N", help="Tokens that the text pack has at most.")]
-Context = Annotated[
+TurnsAround = Annotated[
     str | None, typer.Option("--context", metavar="N", help="Turns before and after each hit of a conversation.")
 ]
 Strict = Annotated[
