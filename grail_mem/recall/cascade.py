@@ -7,7 +7,8 @@ stands in the trace. Knows nothing of how passages are found and weighed.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
@@ -331,7 +332,7 @@ def _reasons(o: Observation, best: _Best) -> Iterable[str]:
     return (said[group] for group in sorted(said, key=lambda group: -shares.get(group, 0)))
 
 
-def as_asked(text: str, said: Collection[str]) -> list[str]:
+def as_asked(text: str, said: AbstractSet[str]) -> list[str]:
     """The words of a text that have one of some terms, each once, in order."""
     found: dict[str, None] = {}
     for word in text.split():
