@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperCommand
 
 if TYPE_CHECKING:  # a name of the parser's own types, which no command needs
-    from typer._click import Context
+    from typer._click import Context as ParserContext
 
 DIR: Final = "DIR is the store; without it $GRAIL_ROOT counts, then the nearest folder upward that holds a grail.yaml."
 
@@ -29,7 +29,7 @@ def take_as_written(params: Iterable[Any]) -> None:
             param.process_value = partial(_process, param, param.process_value)
 
 
-def _process(param: Any, check: Callable[[Context, Any], Any], ctx: Context, value: Any) -> Any:
+def _process(param: Any, check: Callable[[ParserContext, Any], Any], ctx: ParserContext, value: Any) -> Any:
     if value is None:
         return () if getattr(param, "multiple", False) or param.nargs != 1 else None
     return value if param.callback is None and isinstance(value, str | list | tuple) else check(ctx, value)
@@ -50,13 +50,13 @@ def number(text: str | None) -> Any:
 class OneCommand(TyperCommand):
     """A command whose values pass as written, and whose usage line shows its arguments as they were written."""
 
-    def get_params(self, ctx: Context) -> list[Any]:
+    def get_params(self, ctx: ParserContext) -> list[Any]:
         """The parameters with --help, which the parser makes by itself."""
         params = super().get_params(ctx)
         take_as_written(params)
         return params
 
-    def collect_usage_pieces(self, ctx: Context) -> list[str]:
+    def collect_usage_pieces(self, ctx: ParserContext) -> list[str]:
         """The pieces of the usage line after the command's name."""
         named = (param.metavar for param in self.get_params(ctx) if param.param_type_name == "argument")
         return ["[OPTIONS]", *(text for text in named if text)]
@@ -206,7 +206,7 @@ AskedAt = Annotated[
     str | None, typer.Option("--asked-at", metavar="TIME", help="When it is asked, for `last week`; now when left out.")
 ]
 Budget = Annotated[str | None, typer.Option("--budget", metavar="N", help="Tokens that the text pack has at most.")]
-Context = Annotated[
+TurnsAround = Annotated[
     str | None, typer.Option("--context", metavar="N", help="Turns before and after each hit of a conversation.")
 ]
 Strict = Annotated[

@@ -44,7 +44,7 @@ def search_command(
     as_of: o.AsOf = None,
     limit: o.BestLimit = None,
     asked_at: o.AskedAt = None,
-    context: o.Context = None,
+    context: o.TurnsAround = None,
     strict: o.Strict = False,
     budget: o.Budget = None,
     embedder: o.EmbedderName = None,

@@ -11,7 +11,19 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-HEAVY = ("duckdb", "pyarrow", "pandas", "numpy", "networkx", "yaml", "rich.table", "watchfiles", "ulid", "frontmatter")
+HEAVY = (
+    "duckdb",
+    "pyarrow",
+    "pandas",
+    "numpy",
+    "onnxruntime",
+    "networkx",
+    "yaml",
+    "rich.table",
+    "watchfiles",
+    "ulid",
+    "frontmatter",
+)
 
 
 def lint_imports(root: Path) -> subprocess.CompletedProcess[str]:

@@ -18,6 +18,7 @@ HEAVY = [
     "pyarrow",
     "pandas",
     "numpy",
+    "onnxruntime",
     "networkx",
     "yaml",
     "watchfiles",
@@ -41,7 +42,7 @@ def test_python_m_is_the_same_command(demo):
     assert json.loads(done.stdout)["total"] == 11
 
 
-@pytest.mark.parametrize("words", [["--help"], ["recall", "--help"], ["--version"]], ids=" ".join)
+@pytest.mark.parametrize("words", [["--help"], ["recall", "--help"], ["search", "--help"], ["--version"]], ids=" ".join)
 def test_help_loads_nothing_heavy(words):
     code = f"""
 import sys
@@ -58,7 +59,7 @@ print([name for name in {HEAVY!r} if name in sys.modules])
 
 
 def test_recall_as_json_loads_neither_tables_nor_models_of_options(demo):
-    unwanted = ["rich", "pydantic", "pandas", "networkx", "watchfiles"]
+    unwanted = ["rich", "pydantic", "pandas", "networkx", "watchfiles", "onnxruntime"]
     code = f"""
 import sys
 sys.argv = ["grail", "recall", {str(demo)!r}, "--tag", "decision", "--json"]
