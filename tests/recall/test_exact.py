@@ -95,7 +95,7 @@ def test_conditions_are_anded(memory: Memory, conditions: dict[str, object], exp
         ({"cursor": "bm9uc2Vuc2U"}, "cursor"),
         ({"since": "2026-06-05", "before": "2026-06-01"}, "since"),
         ({"mode": "dream"}, "mode"),
-        ({"query": "why?"}, "query"),
+        ({"query": "why?", "mode": "recall"}, "query"),
     ],
 )
 def test_a_wrong_value_is_an_error_and_never_ignored(memory: Memory, conditions: dict[str, object], words: str) -> None:
