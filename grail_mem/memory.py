@@ -368,7 +368,7 @@ class Memory:
             InputError: A value cannot be used; `problems` lists every reason.
             IndexUnusableError: A derived file is damaged.
         """
-        wanted = mode or ("recall" if query is None else "cascade")
+        wanted = mode if mode is not None else ("recall" if query is None else "cascade")
         conditions = {
             "since": since, "before": before, "category": category, "tags": tags, "tags_all": tags_all,
             "entity_names": entity_names, "entity_types": entity_types, "relationship_type": relationship_type,

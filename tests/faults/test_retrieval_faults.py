@@ -94,7 +94,7 @@ def test_f26_a_rebuild_mends_a_damaged_index(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize(
     "call",
     [
-        lambda m: m.recall("a question in words"),
+        lambda m: m.recall("a question in words", mode="recall"),
         lambda m: m.recall(mode="semantic"),
         lambda m: m.recall(mode=""),
         lambda m: m.recall(order="best"),
