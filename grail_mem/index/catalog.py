@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 VERSION: Final = 1
 LOCK: Final = "index.lock"
+NOWHERE: Final = -1
+"""The row of a document that is no row any more."""
 _CATALOG: Final = "catalog.json"
 _BATCH: Final = 5_000
 """Documents that are held in memory at a time while segments are made; chosen, about 100 MB."""
@@ -99,8 +101,6 @@ def update_catalog(view: View, *, progress: Callable[[str, int, int], None] | No
         view: The store; its snapshot counts, not its delta.
         progress: Called with what is being done, how much of it is done, and how much there is.
     """
-    from grail_mem.index.corpus import matched
-
     layout = view.layout
     with translated("write the search index"), exclusive(layout.local / LOCK):
         layout.index.mkdir(parents=True, exist_ok=True, mode=FOLDER_MODE)
@@ -192,3 +192,45 @@ def documents_of_rows(view: View, rids: Sequence[int]) -> Iterator[Document]:
     """The documents of rows of the snapshot, in the order asked for."""
     reader = view.live_base()
     return map(document, reader.observations(rids)) if reader is not None and rids else iter(())
+
+
+def matched(held: Sequence[np.ndarray], keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Find the row that each document is.
+
+    Args:
+        held: Keys of documents, a group each.
+        keys: Keys of rows.
+
+    Returns:
+        The row of each document, int32, -1 for none, and the rows that no document is, ascending. Rows with the same key,
+        files with the same bytes, are taken in order.
+    """
+    import numpy as np
+
+    documents = _told_apart(np.concatenate([np.zeros(0, np.uint64), *held]))
+    rows = _told_apart(keys)
+    row = np.full(len(documents), NOWHERE, np.int32)
+    if not len(documents) or not len(rows):
+        return row, np.arange(len(rows))
+    order = np.argsort(documents, kind="stable")
+    at = np.minimum(np.searchsorted(documents[order], rows), len(order) - 1)
+    found = documents[order[at]] == rows
+    row[order[at[found]]] = np.flatnonzero(found)
+    return row, np.flatnonzero(~found)
+
+
+def _told_apart(keys: np.ndarray) -> np.ndarray:
+    """Keys of which the second, third, … equal one is made another, by its order."""
+    import numpy as np
+
+    order = np.argsort(keys, kind="stable")
+    ordered = keys[order]
+    begins = np.ones(len(keys), bool)
+    begins[1:] = ordered[1:] != ordered[:-1]
+    if begins.all():
+        return keys
+    place = np.arange(len(keys))
+    nth = np.empty(len(keys), np.uint64)
+    nth[order] = (place - np.maximum.accumulate(np.where(begins, place, 0))).astype(np.uint64)
+    made: np.ndarray = keys + nth * np.uint64(0xD6E8FEB86659FD93)
+    return made

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from grail_mem.index.catalog import documents_of_rows, load_catalog
+from grail_mem.index.catalog import NOWHERE, documents_of_rows, load_catalog, matched
 from grail_mem.index.document import document, key_of, name_hash
 from grail_mem.index.segment import Segment, indexed, merged, segment_of
 from grail_mem.model.filter import Filter
@@ -25,7 +25,6 @@ REACH: Final = 3
 """Turns before and after one that count as its surroundings. Measured on conversations; more gain nothing."""
 _MOST_SEGMENTS: Final = 8
 """Segments in memory from which on they are made one; chosen."""
-_NOWHERE: Final = -1
 
 
 class Part(NamedTuple):
@@ -139,7 +138,7 @@ class Corpus:
         counts = np.ones(n_rows + 1, bool)
         counts[-1] = False
         counts[list(view.dead_rids())] = False
-        row = np.where(counts[self._base_row], self._base_row, _NOWHERE)
+        row = np.where(counts[self._base_row], self._base_row, NOWHERE)
         self.delta = []
         rows = [row.astype(np.int32)]
         for _, names in self._recent:
@@ -159,9 +158,9 @@ class Corpus:
 
     def _row_of(self, said: Observation | int | None, counts: np.ndarray) -> int:
         if said is None:
-            return _NOWHERE
+            return NOWHERE
         if isinstance(said, int):
-            return said if counts[said] else _NOWHERE
+            return said if counts[said] else NOWHERE
         self.delta.append(said)
         return -1 - len(self.delta)
 
@@ -230,48 +229,6 @@ def _us(o: Observation) -> int:
     return to_us(o.observed_at)
 
 
-def matched(held: Sequence[np.ndarray], keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Find the row that each document is.
-
-    Args:
-        held: Keys of documents, a group each.
-        keys: Keys of rows.
-
-    Returns:
-        The row of each document, int32, -1 for none, and the rows that no document is, ascending. Rows with the same key,
-        files with the same bytes, are taken in order.
-    """
-    import numpy as np
-
-    documents = _told_apart(np.concatenate([np.zeros(0, np.uint64), *held]))
-    rows = _told_apart(keys)
-    row = np.full(len(documents), _NOWHERE, np.int32)
-    if not len(documents) or not len(rows):
-        return row, np.arange(len(rows))
-    order = np.argsort(documents, kind="stable")
-    at = np.minimum(np.searchsorted(documents[order], rows), len(order) - 1)
-    found = documents[order[at]] == rows
-    row[order[at[found]]] = np.flatnonzero(found)
-    return row, np.flatnonzero(~found)
-
-
-def _told_apart(keys: np.ndarray) -> np.ndarray:
-    """Keys of which the second, third, … equal one is made another, by its order."""
-    import numpy as np
-
-    order = np.argsort(keys, kind="stable")
-    ordered = keys[order]
-    begins = np.ones(len(keys), bool)
-    begins[1:] = ordered[1:] != ordered[:-1]
-    if begins.all():
-        return keys
-    place = np.arange(len(keys))
-    nth = np.empty(len(keys), np.uint64)
-    nth[order] = (place - np.maximum.accumulate(np.where(begins, place, 0))).astype(np.uint64)
-    made: np.ndarray = keys + nth * np.uint64(0xD6E8FEB86659FD93)
-    return made
-
-
 def _together(recent: Sequence[tuple[Segment, list[_Name]]], wanted: Iterable[_Name]) -> tuple[Segment, list[_Name]]:
     import numpy as np
 
@@ -309,8 +266,8 @@ def _columns(segments: Sequence[Segment], row: np.ndarray, us: np.ndarray) -> Co
     key = joined(np.uint64, (one.key for one in said))
     session = joined(np.uint64, (one.session for one in said))
     turn = joined(np.int32, (one.turn for one in said))
-    live = (row != _NOWHERE)[doc] if len(doc) else np.zeros(0, bool)
-    at, place, number_of_session = _order(row != _NOWHERE, session, turn, us, key, first)
+    live = (row != NOWHERE)[doc] if len(doc) else np.zeros(0, bool)
+    at, place, number_of_session = _order(row != NOWHERE, session, turn, us, key, first)
     traits = np.concatenate([np.zeros((0, 6), np.uint8), *(one.traits for one in said)])
     return Columns(
         doc, joined(np.int32, (s.n_terms for s in segments)), joined(np.uint64, (one.digest for one in said)), traits,
