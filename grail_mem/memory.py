@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from grail_mem.errors import GrailError, IndexUnusableError, InputError, NotFoundError, StoreError
-from grail_mem.index.catalog import Indexed, remake_catalog, update_catalog
+from grail_mem.index.catalog import Indexed, has_catalog, remake_catalog, update_catalog
 from grail_mem.index.embedder import Embedder, chosen_embedder
 from grail_mem.index.embedding import embed, texts_without_vector
 from grail_mem.model.filter import Texts, Time, make_question
@@ -558,10 +558,7 @@ class Memory:
         """Take everything that changed since the snapshot into a new one, after a sync that changes no file."""
         with self._lock:
             sync(self._open(), actor=self._actor, stamp=False)
-            done = compaction.compact(self._view)
-            self._view.absorb()
-            update_catalog(self._view)
-            return done
+            return compaction.compact(self._view)
 
     def rebuild(self, *, progress: Callable[[int], None] | None = None) -> Compacted:
         """Make everything derived anew from files and ledger; every answer is as before.
@@ -578,8 +575,9 @@ class Memory:
             settle(self._view)
             self._view.close()
             self._view = View(self._layout, self._settings)
-            self._view.absorb()
-            remake_catalog(self._view)
+            if has_catalog(self._layout):
+                self._view.absorb()
+                remake_catalog(self._view)
             return done
 
     def check(self, *, progress: Callable[[int], None] | None = None) -> Checked:
@@ -604,7 +602,7 @@ class Memory:
         view = View(self._layout, self._settings)
         try:
             sync(view, actor=self._actor, stamp=False)
-            if compaction.compact_if_free(view) is not None:
+            if compaction.compact_if_free(view) is not None and has_catalog(self._layout):
                 view.absorb()
                 update_catalog(view)
         except (GrailError, OSError):

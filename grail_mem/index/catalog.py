@@ -93,6 +93,11 @@ def _names(layout: Layout) -> list[str]:
     return names if said.get("identity") == identity() else []
 
 
+def has_catalog(layout: Layout) -> bool:
+    """Whether somebody had the snapshot indexed: who never searches pays nothing for it."""
+    return (layout.index / _CATALOG).is_file()
+
+
 def update_catalog(view: View, *, progress: Callable[[str, int, int], None] | None = None) -> Indexed:
     """Take the rows of the view's snapshot that no segment holds into a new one, and merge small segments.
 

@@ -170,6 +170,11 @@ class Corpus:
         return -1 - len(self.delta)
 
     @property
+    def n_unindexed(self) -> int:
+        """Observations of the snapshot that are in no segment on disk, so that every process that searches reads them."""
+        return len(self._unindexed)
+
+    @property
     def n_passages(self) -> int:
         """Passages, those that do not count included."""
         return len(self.columns.doc)

@@ -72,7 +72,9 @@ def read_weights(path: str | None = None) -> Mapping[str, Weights]:
         said: dict[str, Any] = json.loads(text)
         made = {name: Weights(name, float(said[name]["bias"]), _checked(said[name]["weights"])) for name in RECIPES}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{path} does not hold weights: {error}.", hint="`grail fit` writes such a file.") from error
+        raise InputError(
+            f"{path} does not hold weights: {error}.", hint="See the weights that come with the package."
+        ) from error
     return made
 
 

@@ -113,7 +113,7 @@ def read_gates(path: str | None = None) -> Mapping[str, Gates]:
                 for name, said in json.loads(text)["gates"].items()}  # fmt: skip
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(
-            f"{path} does not hold gates: {error}.", hint="`grail calibrate` writes such a file."
+            f"{path} does not hold gates: {error}.", hint="See the gates that come with the package."
         ) from error
 
 
