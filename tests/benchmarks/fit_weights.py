@@ -32,6 +32,7 @@ from retrieval_sets import Asked, Store, load
 from grail_mem import Memory
 from grail_mem.index.catalog import update_catalog
 from grail_mem.index.embedder import LocalEmbedder
+from grail_mem.index.embedding import embed, texts_without_vector
 from grail_mem.model.filter import Filter
 from grail_mem.recall import features as f
 from grail_mem.recall.fitting import Labelled, fit
@@ -92,8 +93,10 @@ def scored(store: Store, first_fold: int, vectors: Path | None) -> list[Scored]:
         searchers = {"words": Searcher(view, LocalEmbedder()), "lexical": Searcher(view, None)}
         for searcher in searchers.values():
             searcher.refresh()
-        if searchers["words"].n_behind:
-            raise SystemExit(f"{searchers['words'].n_behind} passages of {store.name} have no vectors: run embed first")
+        meaning = searchers["words"].meaning
+        assert meaning is not None
+        embed(meaning, texts_without_vector(view, searchers["words"].corpus, meaning))
+        searchers["words"].refresh()
         observations = {o.source: o for o in memory.recall(limit=100_000).observations}
         reader = view.live_base()
         assert reader is not None
@@ -158,7 +161,8 @@ def main() -> None:
     for text in arguments.sets:
         name, _, paths = text.partition("=")
         for number, store in enumerate(load(name, *map(Path, paths.split(",")))):
-            every += scored(store, number % FOLDS, arguments.vectors)
+            if store.questions:
+                every += scored(store, number % FOLDS, arguments.vectors)
         print(name, len(every), flush=True)
     out: dict[str, Any] = {"version": VERSION}
     for recipe in RECIPES:

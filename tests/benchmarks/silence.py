@@ -26,6 +26,7 @@ from retrieval_sets import Asked, Store, load
 from grail_mem import Memory
 from grail_mem.index.catalog import update_catalog
 from grail_mem.index.embedder import LocalEmbedder
+from grail_mem.index.embedding import embed, texts_without_vector
 from grail_mem.model.filter import Filter
 from grail_mem.recall.ranked import Searcher
 from grail_mem.recall.silence import auroc, fit_gate, signals_of, speaker_signals_of
@@ -62,6 +63,9 @@ def judged(store: Store, others: Sequence[Store], vectors: Path | None) -> dict[
         update_catalog(view)
         for name, searcher in (("vectors", Searcher(view, LocalEmbedder())), ("none", Searcher(view, None))):
             searcher.refresh()
+            if searcher.meaning is not None:
+                embed(searcher.meaning, texts_without_vector(view, searcher.corpus, searcher.meaning))
+                searcher.refresh()
             allowed = searcher.allowed(Filter())
             for kind, question in asked:
                 ranked = searcher.rank(searcher.read(question.text, question.at), allowed)
