@@ -359,7 +359,7 @@ def _reasons(o: Observation, best: _Best) -> Iterable[str]:
     if evidence.titled[at]:
         said["graph"] = "its title is in the question"
     elif shares.get("graph", 0) > 0:
-        said["graph"] = "linked from a better hit"
+        said["graph"] = "linked with other hits"
     return (said[group] for group in sorted(said, key=lambda group: -shares.get(group, 0)))
 
 
