@@ -148,3 +148,23 @@ def test_a_damaged_segment_is_an_error_until_the_index_is_made_again(
         assert memory.index().n_added == 8
         assert memory.search("pear").observations
     assert answers(tmp_path) == before
+
+
+def test_a_compaction_beside_writes_and_a_rebuild_keep_up_an_index_that_is_there(tmp_path: Path) -> None:
+    (tmp_path / "grail.yaml").write_text("compact_after: 50\nsilence: never\n", encoding="utf-8")
+    with Memory(tmp_path, embedder="none") as memory:
+        memory.add_observations({"content": f"alpha note {i} about thing{i}"} for i in range(60))
+        memory.compact()
+        memory.rebuild()
+        assert not catalog.has_catalog(Layout(tmp_path))  # nobody searched yet
+        memory.index()
+        for batch in range(3):
+            memory.add_observations({"content": f"beta {batch} note {i} on item{batch}x{i}"} for i in range(60))
+            assert memory.search(f"item{batch}x7").observations[0].content == f"beta {batch} note 7 on item{batch}x7"
+            assert memory.search("thing7").observations[0].content == "alpha note 7 about thing7"
+    assert sum(segment.n_documents for segment in catalog.load_catalog(Layout(tmp_path))) > 60
+    with Memory(tmp_path, embedder="none") as memory:
+        assert memory.search("item2x9").observations[0].content == "beta 2 note 9 on item2x9"
+        memory.rebuild()
+        assert sum(segment.n_documents for segment in catalog.load_catalog(Layout(tmp_path))) == 240
+        assert memory.search("item2x9").observations[0].content == "beta 2 note 9 on item2x9"
