@@ -7,7 +7,7 @@ stands in the trace. Knows nothing of how passages are found and weighed.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
@@ -132,6 +132,7 @@ def _ask(
     trace["gate"] = {"margin": _MARGIN, "passed": len(pool)}
     hits, states = timed(trace, "gather", lambda: _gather(view, searcher, pool))
     added = {hit.id: _added(best) for hit, best in zip(hits, pool, strict=True)}
+    document = {hit.id: best.document for hit, best in zip(hits, pool, strict=True)}
     hits = timed(trace, "freshness", lambda: _fresh(hits, wish))
     hits, n_same = timed(trace, "duplicates", lambda: _unlike(hits))
     trace["duplicates"] |= {"collapsed": n_same}
@@ -143,7 +144,9 @@ def _ask(
         ), states
     hits = hits[: wish.limit]
     if wish.context:
-        hits, more = timed(trace, "context", lambda: _with_context(searcher, hits, pool, allowed, wish.context, view))
+        hits, more = timed(
+            trace, "context", lambda: _with_context(searcher, hits, document, allowed, wish.context, view)
+        )
         states |= more
     made = Recall(
         observations=tuple(hits),
@@ -428,15 +431,13 @@ def _with_twins(hit: Hit, twins: Sequence[str]) -> Hit:
 
 
 def _with_context(
-    searcher: Searcher, hits: Sequence[Hit], pool: Sequence[_Best], allowed: np.ndarray, reach: int, view: View
+    searcher: Searcher, hits: Sequence[Hit], document: Mapping[str, int], allowed: np.ndarray, reach: int, view: View
 ) -> tuple[list[Hit], dict[str, FileState]]:
     """Hits with the turns around them that may be returned."""
     import numpy as np
 
     corpus = searcher.corpus
     columns = corpus.columns
-    found, _ = observations_at(view, searcher, [b.document for b in pool])
-    document = {o.id: b.document for o, b in zip(found, pool, strict=True)}
     made: list[Hit] = []
     states: dict[str, FileState] = {}
     for hit in hits:

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from grail_mem.index.corpus import Corpus
-from grail_mem.index.document import phrase_hash, term_hash
+from grail_mem.index.document import MAX_NAME_TERMS, phrase_hash, term_hash
 from grail_mem.index.embedder import QuestionVectors
 from grail_mem.index.lexical import Lexical, df_of, idf_of
 from grail_mem.index.meaning import Meaning
@@ -25,7 +25,6 @@ GENERIC: Final = frozenset(["kind", "type", "sort", "name", "many", "much", "lon
 """Words that ask for a kind of answer rather than say what it is about, as they are found in questions of people."""
 GENERIC_SHARE: Final = 0.25
 """What such a word counts of another's weight; measured on the development data."""
-MAX_NAME_TERMS: Final = 8
 _DIGITS: Final = 5
 """Decimals of cosines: what lies beyond depends on how many are computed at a time."""
 

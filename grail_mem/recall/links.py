@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from grail_mem.index.document import GAP, MULTIPLIER, RELATED
+from grail_mem.index.document import GAP, MAX_NAME_TERMS, MULTIPLIER, RELATED
 from grail_mem.index.segment import Postings
-from grail_mem.recall.evidence import MAX_NAME_TERMS, Asked
+from grail_mem.recall.evidence import Asked
 
 if TYPE_CHECKING:
     import numpy as np
