@@ -216,6 +216,12 @@ class Corpus:
         columns = self.columns
         return expanded(columns.first_passage[documents], columns.first_passage[documents + 1])
 
+    def span_of(self, passage: int) -> tuple[int, int]:
+        """Where a passage begins and ends in its observation's content, in characters."""
+        part = next(p for p in reversed(self.parts) if p.first_passage <= passage)
+        said, local = part.segment.said, passage - part.first_passage
+        return int(said.start[local]), int(said.start[local] + said.length[local])
+
     def around(self, passages: np.ndarray) -> np.ndarray:
         """The passages around some in their session, int32, passages x (2 `REACH` + 1); -1 where there is none."""
         import numpy as np

@@ -27,6 +27,8 @@ if TYPE_CHECKING:  # a tenth of a second, spent when the first question is asked
     import duckdb
     import numpy as np
 
+OVERVIEW_FILE: Final = r"(^|[/_])(readme|overview|index)([-_][^/]*)?\.(md|markdown)$"
+"""The path, in lower case, of a file that by its name tells about its folder."""
 _GROWTH: Final = 4
 """How much larger the next page is when dead rows left too few; measured: a thousand dead rows take two more pages."""
 _SETTINGS: Final = "SET disabled_optimizers = 'late_materialization'"
@@ -166,6 +168,16 @@ class SnapshotReader:
         with index_errors(self.path):
             found = self.con.execute(sql).fetchnumpy()
         return np.asarray(found["key"]), np.asarray(found["observed_us"])
+
+    def places(self) -> tuple[np.ndarray, np.ndarray]:
+        """By row, the number of its category in `categories`, int32, and whether it is an overview of its folder, bool."""
+        import numpy as np
+
+        sql = """SELECT o.cid, o.kind IS NOT DISTINCT FROM ? OR regexp_matches(lower(f.path), ?) AS is_overview
+                 FROM x.obs o JOIN x.files f ON f.rid = o.rid ORDER BY o.rid"""
+        with index_errors(self.path):
+            found = self.con.execute(sql, [self.dimensions["kind"].get("summary", -2), OVERVIEW_FILE]).fetchnumpy()
+        return np.asarray(found["cid"]), np.asarray(found["is_overview"], bool)
 
     def payloads(self, rids: Sequence[int]) -> list[list[Any]]:
         """The payloads of rows, in the order asked for."""

@@ -59,6 +59,7 @@ class Wish:
         withhold: Be silent at all.
         budget: Tokens of the pack.
         counter: Counts them.
+        n_passages: Passages of one observation that are shown, at most.
     """
 
     limit: int
@@ -70,14 +71,16 @@ class Wish:
     withhold: bool = True
     budget: int | None = None
     counter: Counter | Callable[[str], int] | None = None
+    n_passages: int = 1
 
 
 @dataclass(slots=True)
 class _Best:
-    """One observation's best passage, over all questions."""
+    """One observation's best passage, over all questions, and all of its passages that are shown, in order."""
 
     document: int
     passage: int
+    shown: list[int]
     score: float
     ranked: Ranked
     place: int
@@ -96,16 +99,35 @@ def cascade(view: View, searcher: Searcher, questions: Sequence[str], f: Filter,
     trace: dict[str, Any] = {}
     timed(trace, "refresh", view.refresh)
     found = as_files_say(
-        view, lambda: _ask(view, searcher, questions, f, wish, trace), lambda answer: answer.observations
+        view, lambda: ask(view, searcher, questions, f, wish, trace), lambda answer: answer.observations
     )
     return replace(found, trace=trace, warnings=(*found.warnings, *view.warnings, *behind(view)))
 
 
-def _ask(
-    view: View, searcher: Searcher, questions: Sequence[str], f: Filter, wish: Wish, trace: dict[str, Any]
+def ask(
+    view: View,
+    searcher: Searcher,
+    questions: Sequence[str],
+    f: Filter,
+    wish: Wish,
+    trace: dict[str, Any],
+    within: np.ndarray | None = None,
 ) -> tuple[Recall, dict[str, FileState]]:
+    """The answer as files said when they were read, and their states then, by path.
+
+    Args:
+        view: The store, up to date.
+        searcher: Its corpus and vectors.
+        questions: One to three wordings of what is asked.
+        f: The conditions.
+        wish: How the answer is wanted.
+        trace: Takes what each stage did.
+        within: The passages that may be returned if they meet the conditions too, bool, by number; None for all.
+    """
     timed(trace, "index", searcher.refresh)
     allowed = timed(trace, "filter", lambda: searcher.allowed(f))
+    if within is not None:
+        allowed = allowed & within
     n_allowed = int(allowed.sum())
     trace["filter"] |= {"passages": n_allowed}
     warnings = _warnings(searcher)
@@ -118,7 +140,7 @@ def _ask(
     main = max(ranked, key=lambda r: r.score[r.order[0]] if len(r.order) else -math.inf)
     trace["candidates"] |= {name: len(rows) for name, rows in main.found.by.items()} | {"all": len(main.found.passages)}
     trace["question"] = _understood(main)
-    pool = _pool(ranked, wish.limit * _POOL)
+    pool = _pool(ranked, wish.limit * _POOL, wish.n_passages)
     trace["rank"] = {"recipe": main.weights.recipe, "observations": len(pool)}
     gates = read_gates().get(searcher.gates_name)
     judged = timed(trace, "silence", lambda: _judge(main, gates, wish))
@@ -194,7 +216,7 @@ def _understood(main: Ranked) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _pool(ranked: Sequence[Ranked], limit: int) -> list[_Best]:
+def _pool(ranked: Sequence[Ranked], limit: int, n_passages: int) -> list[_Best]:
     """The best passage of each of the best observations, best first."""
     import numpy as np
 
@@ -206,12 +228,23 @@ def _pool(ranked: Sequence[Ranked], limit: int) -> list[_Best]:
             passage = int(r.found.passages[place])
             document, score = int(doc[passage]), float(r.score[place])
             if document not in best or score > best[document].score:
-                best[document] = _Best(document, passage, score, r, place)
+                best[document] = _Best(document, passage, [passage], score, r, place)
     columns = ranked[0].asked.corpus.columns
     order = sorted(
         best.values(), key=lambda b: (-b.score, -int(columns.us[b.document]), int(columns.key[b.document]), b.document)
     )
+    if n_passages > 1:
+        for found in order[:limit]:
+            found.shown = _passages_shown(found, n_passages)
     return order[:limit]
+
+
+def _passages_shown(best: _Best, most: int) -> list[int]:
+    """The passages of an observation that are not far worse than its best, in the order of its text."""
+    r = best.ranked
+    passages = r.found.passages[r.order]
+    good = (r.asked.corpus.columns.doc[passages] == best.document) & (r.score[r.order] >= best.score - _MARGIN)
+    return sorted(map(int, passages[good][:most]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,17 +362,19 @@ def _is_in(rows: np.ndarray, value: int) -> bool:
 
 
 def _passage(o: Observation, best: _Best, searcher: Searcher) -> str:
-    """The part of the content that matched, when the content has several."""
+    """The parts of the content that matched, when the content has several."""
     columns = searcher.corpus.columns
     first, end = columns.first_passage[best.document], columns.first_passage[best.document + 1]
-    if end - first <= 1:
+    if end - first <= len(best.shown):
         return ""
-    for part in searcher.corpus.parts:
-        local = best.passage - part.first_passage
-        if 0 <= local < part.segment.n_passages:
-            start = int(part.segment.said.start[local])
-            return o.content[start : start + int(part.segment.said.length[local])]
-    return ""
+    spans: list[list[int]] = []
+    for passage in best.shown:
+        begin, stop = searcher.corpus.span_of(passage)
+        if spans and not o.content[spans[-1][1] : begin].strip():
+            spans[-1][1] = stop
+        else:
+            spans.append([begin, stop])
+    return "\n\n…\n\n".join(o.content[begin:stop] for begin, stop in spans)
 
 
 def _reasons(o: Observation, best: _Best) -> Iterable[str]:

@@ -15,7 +15,8 @@ from grail_mem.errors import InputError
 from grail_mem.model.observation import Observation
 from grail_mem.recall.budget import Counter, counter_of
 from grail_mem.recall.hit import Hit, hit_of
-from grail_mem.recall.statement import FORMS, SECTIONS, Form, Statement, statement_of
+from grail_mem.recall.statement import CUT, FORMS, SECTIONS, Form, Statement, statement_of
+from grail_mem.recall.untrusted import MEANINGS, as_data, flags_of
 
 _ENDS: Final = re.compile(r"\n|(?<=[.!?।]['\")\]]*)(?=\s)|(?<=[。！？])")
 _FAR_OVER: Final = 2
@@ -56,6 +57,7 @@ def render_pack(
     form: Literal["markdown", "json"] = "markdown",
     coverage: str | None = None,
     question: str | None = None,
+    overview: Sequence[str] = (),
 ) -> Pack:
     """Observations, best first, as one fenced text in typed sections, each statement labelled with where it comes from.
 
@@ -69,6 +71,7 @@ def render_pack(
         form: `markdown` or `json`; both say the same.
         coverage: How far the hits answer the question, in a word.
         question: What was asked; said in the frame.
+        overview: Lines about all of it, which come first; at most half of the budget is theirs.
 
     Raises:
         InputError: The budget is too small for the frame alone, which is some 20 tokens without a question.
@@ -80,15 +83,28 @@ def render_pack(
     for hit in hits:
         first.setdefault(hit.id, hit)
     statements = [statement_of(h if isinstance(h, Hit) else hit_of(h)) for h in first.values()]
-    packer = _Packer(FORMS[form], counter_of(counter), about, statements)
+    packer = _Packer(FORMS[form], counter_of(counter), about, list(map(_overview_line, overview)), statements)
     return packer.whole() if budget is None else packer.within(budget)
+
+
+def _overview_line(text: str) -> str:
+    flags = flags_of((text,))
+    return as_data(text) + (f" [{'; '.join(MEANINGS[name] for name in flags)}]" if flags else "")
 
 
 class _Packer:
     """Chooses what goes into one pack."""
 
-    def __init__(self, form: Form, counter: Counter, about: Mapping[str, str], statements: Sequence[Statement]) -> None:
+    def __init__(
+        self,
+        form: Form,
+        counter: Counter,
+        about: Mapping[str, str],
+        overview: Sequence[str],
+        statements: Sequence[Statement],
+    ) -> None:
         self._form, self._counter, self._about, self._statements = form, counter, about, statements
+        self._overview = overview
 
     def whole(self) -> Pack:
         """Everything."""
@@ -103,12 +119,15 @@ class _Packer:
         costs = [self._count(self._form.block(s) + "\n") for s in self._statements]
         if sum(costs) <= _FAR_OVER * budget and (pack := self.whole()).tokens <= budget:
             return pack
+        lines, self._overview = self._overview, ()
         least = self._pack({}, cut=())
         if least.tokens > budget:
             raise InputError(
                 f"A budget of {budget} tokens is too small: the frame of the pack alone has {least.tokens}.",
                 hint="Give a larger budget, or a shorter question.",
             )
+        if lines:
+            least = self._with_overview(lines, least.tokens + (budget - least.tokens) // 2)
         headings = [self._count(self._form.heading(s)) for s in range(len(SECTIONS))]
         room, step = budget - least.tokens, 1
         while room > 0:
@@ -118,6 +137,15 @@ class _Packer:
             step = max(2 * step, pack.tokens - budget)
             room -= step
         return least
+
+    def _with_overview(self, lines: Sequence[str], most: int) -> Pack:
+        """The frame with as many lines of the overview as fit, none of them cut; what is packed next has them too."""
+
+        def with_first(n: int) -> Pack:
+            self._overview = () if not n else lines if n == len(lines) else (*lines[:n], CUT)
+            return self._pack({}, cut=())
+
+        return with_first(_last_that(lambda n: with_first(n).tokens <= most, 0, len(lines)))
 
     def _chosen(self, room: int, costs: Sequence[int], headings: Sequence[int]) -> tuple[dict[str, str], list[str]]:
         """Blocks by id, and the ids that were cut; greedy in the order given."""
@@ -157,7 +185,7 @@ class _Packer:
             if s.id in blocks:
                 by_section.setdefault(s.section, []).append(blocks[s.id])
         left_out = tuple(s.id for s in self._statements if s.id not in blocks)
-        text = self._form.text(self._about, by_section, len(left_out))
+        text = self._form.text(self._about, self._overview, by_section, len(left_out))
         return Pack(
             text=text,
             tokens=self._count(text),

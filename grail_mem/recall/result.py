@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from grail_mem.model.observation import Entity, Observation, Relationship
 from grail_mem.recall.budget import Counter
+from grail_mem.recall.overview import Card, card_lines
 from grail_mem.recall.pack import Pack, render_pack
 from grail_mem.store.schema import public_table
 
@@ -69,6 +70,7 @@ class Recall:
         trace: Stage names with what each did and how long it took, in milliseconds.
         warnings: What the answer may be missing, such as folders that could not be read.
         coverage: How far a question in words is answered: `supported`, `partial` or `none`; None for exact filters.
+        overview: In the modes `local`, `global` and `document`, what is asked about as a whole.
         question: The question in words, if one was asked.
         budget: Tokens that `text` has at most; None for no limit.
         counter: Counts them.
@@ -83,6 +85,7 @@ class Recall:
     trace: Mapping[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     coverage: Coverage | None = None
+    overview: tuple[Card, ...] = ()
     question: str | None = None
     budget: int | None = None
     counter: Counter | Callable[[str], int] | None = None
@@ -105,7 +108,7 @@ class Recall:
         """
         return render_pack(
             self.observations, budget=self.budget, counter=self.counter, form=form, coverage=self.coverage,
-            question=self.question,
+            question=self.question, overview=card_lines(self.overview),
         )  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
@@ -119,7 +122,11 @@ class Recall:
             "cursor": self.cursor,
             "trace": dict(self.trace),
             "warnings": list(self.warnings),
-        } | ({"coverage": self.coverage} if self.coverage else {})
+        } | {
+            name: said
+            for name, said in (("coverage", self.coverage), ("overview", [card.to_dict() for card in self.overview]))
+            if said
+        }
 
     def to_arrow(self) -> pa.Table:
         """The observations as a table with the columns of the `observations` view, in order."""

@@ -138,11 +138,14 @@ class Form(Protocol):
         """What a section costs beyond its blocks."""
         ...
 
-    def text(self, about: Mapping[str, str], blocks: Mapping[int, Sequence[str]], n_left_out: int) -> str:
+    def text(
+        self, about: Mapping[str, str], overview: Sequence[str], blocks: Mapping[int, Sequence[str]], n_left_out: int
+    ) -> str:
         """The pack.
 
         Args:
             about: What is said of the whole, such as question and coverage.
+            overview: Lines that come first; safe in every form.
             blocks: Sections with their blocks; none is empty.
             n_left_out: Statements that did not fit.
         """
@@ -160,9 +163,12 @@ class Markdown:
     def heading(self, section: int) -> str:  # noqa: D102  as `Form` says
         return f"\n## {SECTIONS[section]}\n\n"
 
-    def text(self, about: Mapping[str, str], blocks: Mapping[int, Sequence[str]], n_left_out: int) -> str:  # noqa: D102  as `Form` says
+    def text(  # noqa: D102  as `Form` says
+        self, about: Mapping[str, str], overview: Sequence[str], blocks: Mapping[int, Sequence[str]], n_left_out: int
+    ) -> str:
         several = len(blocks) > 1
         parts = [f"<memories{_attributes({'note': NOTE, **about})}>"]
+        parts += ["<overview>", *overview, "</overview>"] if overview else []
         for section, written in sorted(blocks.items()):
             parts += [f"\n## {SECTIONS[section]}\n"] if several else []
             parts += written
@@ -186,12 +192,14 @@ class Json:
     def heading(self, section: int) -> str:  # noqa: D102  as `Form` says
         return f'{{"section": {_json(SECTIONS[section])}, "observations": [\n\n]}},\n'
 
-    def text(self, about: Mapping[str, str], blocks: Mapping[int, Sequence[str]], n_left_out: int) -> str:  # noqa: D102  as `Form` says
+    def text(  # noqa: D102  as `Form` says
+        self, about: Mapping[str, str], overview: Sequence[str], blocks: Mapping[int, Sequence[str]], n_left_out: int
+    ) -> str:
         sections = ",\n".join(
             f'{{"section": {_json(SECTIONS[section])}, "observations": [\n{_lines(written)}\n]}}'
             for section, written in sorted(blocks.items())
         )
-        head = _json({"note": NOTE, **_values(about)})[:-1]
+        head = _json({"note": NOTE, **_values(about), **({"overview": list(overview)} if overview else {})})[:-1]
         return f'{head}, "sections": [{sections}], "left_out": {n_left_out}}}'
 
 

@@ -12,7 +12,7 @@ from typing import Final
 
 import regex as re
 
-FENCES: Final = ("memories", "observation", "turn")
+FENCES: Final = ("memories", "observation", "overview", "turn")
 """The tags of a pack; stored text holds none of them unescaped."""
 _MARKERS: Final = ("|", "s>", "bos>", "eos>", "start_of_turn>", "end_of_turn>")
 """What opens the control tokens of chat models, such as `<|im_start|>`: a tokenizer may make them of plain text, or refuse the text."""
