@@ -31,6 +31,9 @@ from grail_mem.query.sql import SqlSession
 from grail_mem.query.view import View
 from grail_mem.recall import exact
 from grail_mem.recall.cascade import cascade
+from grail_mem.recall.communities import communities
+from grail_mem.recall.document import document as one_document
+from grail_mem.recall.local import local
 from grail_mem.recall.ranked import Searcher
 from grail_mem.recall.result import Recall
 from grail_mem.recall.wish import make_wish, refuse_ranked
@@ -327,6 +330,7 @@ class Memory:
         counter: Callable[[str], int] | None = None,
         context: int | None = None,
         strict: bool = False,
+        document: str | None = None,
     ) -> Recall:
         """The observations that meet every condition; with a question, those of them that answer it best.
 
@@ -334,7 +338,8 @@ class Memory:
 
         Args:
             query: A question in words, or up to three wordings of it; the mode `recall` takes none.
-            mode: `recall`, all that meet the conditions; `cascade`, ranked by a question. When left out, a question decides.
+            mode: `recall`, all that meet the conditions; `cascade`, ranked by a question; `local`, about the entities that it
+                names; `global`, a map of the communities; `document`, of one document. When left out, a question decides.
             since: Observed at or after: instant, date, or relative (`7d`, `2w`, `3mo`, `1y`, `12h`, `2 weeks ago`, `now`).
             before: Observed before; the same forms.
             category: Folder with everything below (`work/clients/acme` or `work/clients/acme/**`); `*` is one level. Any of
@@ -360,6 +365,7 @@ class Memory:
             counter: Counts them; an estimate when left out.
             context: Turns before and after each hit of a conversation that come along, 0 to 10.
             strict: Be silent too when somebody else than the one asked for said it.
+            document: For the mode `document`: an id, a path relative to the root, the text of a source, or a session.
 
         Returns:
             The answer; `abstention` says why when there is nothing.
@@ -368,7 +374,7 @@ class Memory:
             InputError: A value cannot be used; `problems` lists every reason.
             IndexUnusableError: A derived file is damaged.
         """
-        wanted = mode if mode is not None else ("recall" if query is None else "cascade")
+        wanted = mode or ("document" if document is not None else "recall" if query is None else "cascade")
         conditions = {
             "since": since, "before": before, "category": category, "tags": tags, "tags_all": tags_all,
             "entity_names": entity_names, "entity_types": entity_types, "relationship_type": relationship_type,
@@ -378,14 +384,23 @@ class Memory:
         with self._lock:
             view = self._open()
             if wanted == "recall":
-                refuse_ranked(query, asked_at=asked_at, budget=budget, context=context, strict=strict)
+                refuse_ranked(
+                    query, asked_at=asked_at, budget=budget, context=context, strict=strict, document=document
+                )
                 f, page = make_question(limit=limit, order=order, cursor=cursor, **conditions)
                 return exact.recall(view, f, page)
             questions, f, wish = make_wish(
                 wanted, query, self._settings, limit=limit, order=order, cursor=cursor, asked_at=asked_at, budget=budget,
-                counter=counter, context=context, strict=strict, conditions=conditions,
+                counter=counter, context=context, strict=strict, document=document, conditions=conditions,
             )  # fmt: skip
-            return cascade(view, self._search_state(), questions, f, wish)
+            searcher = self._search_state()
+            if wanted == "local":
+                return local(view, searcher, self._session, questions, f, wish)
+            if wanted == "global":
+                return communities(view, searcher, questions, f, wish)
+            if document is not None:
+                return one_document(view, searcher, self._session, document, questions, f, wish)
+            return cascade(view, searcher, questions, f, wish)
 
     def search(self, query: str | Sequence[str], **asked: Any) -> Recall:
         """The observations that answer a question best: `recall` in the mode `cascade`, with the same other arguments."""

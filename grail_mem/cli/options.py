@@ -201,7 +201,20 @@ QuestionWords = Annotated[list[str] | None, typer.Argument(metavar="[DIR] QUESTI
 Also = Annotated[
     list[str] | None, typer.Option("--also", metavar="TEXT", help="Another wording of the question; at most 2.")
 ]
-BestLimit = Annotated[str | None, typer.Option("--limit", metavar="N", help="At most so many; 10 when left out.")]
+Mode = Annotated[
+    str | None,
+    typer.Option(
+        "--mode", metavar="MODE", autocompletion=lambda: ["cascade", "local", "global", "document"],
+        help="cascade (default), local (about entities), global (a map of folders) or document.",
+    ),
+]  # fmt: skip
+Document = Annotated[
+    str | None,
+    typer.Option("--document", metavar="NAME", help="Of one document: an id, a path, a source or a session."),
+]
+BestLimit = Annotated[
+    str | None, typer.Option("--limit", metavar="N", help="At most so many; 10 when left out, 50 without a question.")
+]
 AskedAt = Annotated[
     str | None, typer.Option("--asked-at", metavar="TIME", help="When it is asked, for `last week`; now when left out.")
 ]

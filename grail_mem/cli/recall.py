@@ -40,7 +40,7 @@ def recall_command(
     cursor: o.Cursor = None,
     full: Annotated[bool, typer.Option("--full", help="Print contents too.")] = False,
     text_pack: Annotated[bool, typer.Option("--text-pack", help="Print the answer as an agent receives it.")] = False,
-    trace: Annotated[bool, typer.Option("--trace", help="Print how long each stage took.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Print how long each stage took.")] = False,
     root: o.Root = None,
     as_json: o.AsJson = False,
 ) -> None:
@@ -62,7 +62,7 @@ def recall_command(
         output.say(found.text)
     else:
         show_recall(found, full=full)
-    if trace:
+    if explain:
         output.say()
         output.table(["stage", "ms"], [[name, f"{stage['ms']:.1f}"] for name, stage in found.trace.items()])
 

@@ -1,9 +1,10 @@
-"""`grail search`: the observations that answer a question in words best, or the reason for none."""
+"""`grail search`: the observations that answer a question in words best, or what is known of an entity, of folders, of a document."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,6 +17,7 @@ from grail_mem.errors import InputError, NotFoundError
 if TYPE_CHECKING:  # most of a command's start-up
     from grail_mem.memory import Memory
     from grail_mem.model.observation import Observation
+    from grail_mem.recall.overview import Card
     from grail_mem.recall.result import Recall
 
 FORMS = ("markdown", "json")
@@ -26,6 +28,8 @@ def search_command(
     words: o.QuestionWords = None,
     *,
     also: o.Also = None,
+    mode: o.Mode = None,
+    document: o.Document = None,
     since: o.Since = None,
     before: o.Before = None,
     category: o.AnyCategory = None,
@@ -66,14 +70,16 @@ def search_command(
     """Print what answers a question in words best, or why nothing does.
 
     QUESTION is one word of the command line: put it in quotes. Conditions are those of `grail recall`; they are exact and
-    all hold on everything returned.
+    all hold on everything returned. The modes local (with --entity), global and document need no question.
     """
-    place, (question,) = split("search", words, root, ["QUESTION"])
+    wanted = mode or ("document" if document is not None else "cascade")
+    place, asked = split("search", words, root, ["QUESTION"], may_lack=wanted != "cascade")
     if form not in FORMS:
         raise InputError(f"--format must be markdown or json, not {form!r}.")
     with place.read(embedder=embedder) as memory:
-        found = memory.search(
-            [question, *also] if also else question,
+        found = memory.recall(
+            [*asked, *also] if also else asked[0] if asked else None,
+            mode=wanted, document=_named_as_path(document, memory.root),
             since=since, before=before, category=category, tags=tags, tags_all=tags_all, entity_names=entity_names,
             entity_types=entity_types, relationship_type=relationship_type, min_confidence=o.number(min_confidence), kind=kind,
             status=status, source_kind=source_kind, session=session, speaker=speaker, text=text, as_of=as_of,
@@ -87,6 +93,14 @@ def search_command(
     output.say(pack) if text_pack else show_found(found, near, full=full)
     if explain:
         show_explanation(found)
+
+
+def _named_as_path(document: str | None, root: Path) -> str | None:
+    """A document as the store names it: a path that is typed from where one stands leads from the root."""
+    with suppress(OSError, ValueError):
+        if document is not None and (path := Path(document).expanduser().resolve()).is_file():
+            return path.relative_to(root).as_posix()
+    return document
 
 
 def _pack(found: Recall, form: Any) -> str:
@@ -110,27 +124,44 @@ def show_found(found: Recall, near: Iterable[Observation] = (), *, full: bool = 
             output.say("Closest, but not returned:")
             output.table(["date", "category", "title", "id"], rows, wide="title")
         return
+    if found.overview:
+        _show_overview(found.overview)
     hits = [(it, it.to_dict()) for it in found.observations]
     if full:
         for number, (hit, said) in enumerate(hits):
             output.say() if number else None
             _show_hit(hit, said)
     else:
-        rows = [
-            [
-                f"{said['score']:.2f}",
-                f"{hit.observed_at:%Y-%m-%d}",
-                hit.category,
-                _headline(hit),
-                _why(said),
-                short_id(hit.id),
-            ]
-            for hit, said in hits
-        ]
-        output.table(["score", "date", "category", "title", "why", "id"], rows, wide=("title", "why"))
+        _show_table(hits)
     lacking = found.trace.get("silence", {}).get("lacking", ())
+    if found.coverage is not None:
+        output.say()
+        output.say(f"coverage: {found.coverage}" + (f": {'; '.join(lacking)}" if lacking else ""))
+
+
+def _show_overview(cards: Iterable[Card]) -> None:
+    from grail_mem.recall.overview import card_lines  # part of what the memory loads, which is loaded by now
+
+    for card in cards:
+        first, *rest = card_lines([card])
+        output.say(first, style="bold")
+        for line in rest:
+            output.say(line)
     output.say()
-    output.say(f"coverage: {found.coverage}" + (f": {'; '.join(lacking)}" if lacking else ""))
+
+
+def _show_table(hits: Sequence[tuple[Observation, Mapping[str, Any]]]) -> None:
+    """The hits as a table; without scores where nothing was ranked."""
+    is_ranked = any(said.get("score") for _, said in hits)
+    rows = [
+        [
+            *([f"{said['score']:.2f}" if said.get("score") else ""] if is_ranked else []),
+            f"{hit.observed_at:%Y-%m-%d}", hit.category, _headline(hit), _why(said), short_id(hit.id),
+        ]
+        for hit, said in hits
+    ]  # fmt: skip
+    names = [*(["score"] if is_ranked else []), "date", "category", "title", "why", "id"]
+    output.table(names, rows, wide=("title", "why"))
 
 
 def _headline(o: Observation) -> str:
@@ -145,7 +176,7 @@ def _why(said: Mapping[str, Any]) -> str:
 def _show_hit(hit: Observation, said: Mapping[str, Any]) -> None:
     output.say(_headline(hit), style="bold")
     about = {
-        "score": f"{said['score']:.2f}", "why": _why(said), "found by": ", ".join(said.get("via", ())),
+        "score": f"{said['score']:.2f}" if said.get("score") else "", "why": _why(said), "found by": ", ".join(said.get("via", ())),
         "observed_at": f"{hit.observed_at:%Y-%m-%d}", "session": hit.session, "path": hit.path, "id": hit.id,
     }  # fmt: skip
     for name, value in about.items():
@@ -168,7 +199,8 @@ def _said(o: Observation, text: str) -> str:
 def show_explanation(found: Recall) -> None:
     """Print how a question was understood, what each stage did, how the answer was judged, and what each score is made of."""
     trace = found.trace
-    _section("How the question was understood")
+    if "question" in trace:
+        _section("How the question was understood")
     for name, value in trace.get("question", {}).items():
         if value not in (None, [], ""):
             output.say(f"{name + ':':<15}{', '.join(map(str, value)) if isinstance(value, list) else value}")
@@ -202,7 +234,11 @@ def _did(name: str, said: Mapping[str, Any]) -> str:
     if name == "candidates":
         by = ", ".join(f"{n} by {way}" for way, n in said.items() if way not in _NOT_FOUND_BY)
         return f"{output.counted(said.get('all', 0), 'passage')}: {by}"
-    return ", ".join(f"{n} {what}" for what, n in said.items() if what != "ms")
+    return ", ".join(
+        f"{what}: {', '.join(map(str, n))}" if isinstance(n, list) else f"{n} {what}"
+        for what, n in said.items()
+        if what != "ms"
+    )
 
 
 def _judged(judged: Mapping[str, Any]) -> Iterable[list[str]]:

@@ -79,7 +79,9 @@ def which(named: str | None, root: str | None) -> Which:
     return Which(open_root(None))
 
 
-def split(verb: str, words: Sequence[str] | None, root: str | None, own: Sequence[str]) -> tuple[Which, list[str]]:
+def split(
+    verb: str, words: Sequence[str] | None, root: str | None, own: Sequence[str], *, may_lack: bool = False
+) -> tuple[Which, list[str]]:
     """The store and the command's own words, from words of which the first may be the store.
 
     Args:
@@ -87,11 +89,14 @@ def split(verb: str, words: Sequence[str] | None, root: str | None, own: Sequenc
         words: What was typed.
         root: The value of `--root`.
         own: Names of the command's own words, such as ID; each is needed.
+        may_lack: Whether they may be left out, all of them.
 
     Raises:
         InputError: There are too few words or too many.
     """
     given = list(words or ())
+    if may_lack and (not given or (root is None and len(given) == 1 and _is_folder(given[0]))):
+        return which(given[0] if given else None, root), []
     if root is None and len(given) == len(own) + 1:
         return which(given[0], None), given[1:]
     if len(given) != len(own) or _names_a_folder(own[0], given[0]):

@@ -222,6 +222,15 @@ class Corpus:
         said, local = part.segment.said, passage - part.first_passage
         return int(said.start[local]), int(said.start[local] + said.length[local])
 
+    def n_characters_of(self, passages: np.ndarray) -> int:
+        """How many characters passages have together."""
+        total = 0
+        for part in self.parts:
+            local = passages - part.first_passage
+            mine = local[(local >= 0) & (local < part.segment.n_passages)]
+            total += int(part.segment.said.length[mine].sum())
+        return total
+
     def around(self, passages: np.ndarray) -> np.ndarray:
         """The passages around some in their session, int32, passages x (2 `REACH` + 1); -1 where there is none."""
         import numpy as np

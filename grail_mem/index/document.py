@@ -20,7 +20,7 @@ from grail_mem.index.vectors import text_digest
 from grail_mem.model.names import entity_key, session_key
 from grail_mem.model.observation import Observation
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Changes when an observation would be searched by something else; an index of another version is made anew."""
 
 GAP: Final = 0
@@ -28,6 +28,7 @@ GAP: Final = 0
 MAX_NAME_TERMS: Final = 8
 DECLARED: Final = 1
 RELATED: Final = 2
+OTHER_NAME: Final = 4
 _CUT: Final = 200
 """Where the first line is cut when it becomes a title (`write.validate.first_line`)."""
 _KEPT: Final = 1 << 18
@@ -47,7 +48,8 @@ class PassageText(NamedTuple):
         terms: Hashes of its terms in order, `GAP` between parts.
         marks: For each term, whether it may begin a name.
         traits: What its text is like.
-        names: Hashes of the names in it, with what is known of each: 0, `DECLARED`, `RELATED`, or both.
+        names: Hashes of the names in it, with what is known of each: 0, or bits: `DECLARED`, with `RELATED` when a
+            relationship has it, with `OTHER_NAME` when it only is another name of something.
     """
 
     start: int
@@ -178,10 +180,8 @@ def _labels(o: Observation, text: str) -> list[str]:
 
 def _declared(o: Observation) -> dict[int, int]:
     """Hashes of the entities that an observation declares, with their other names, and of the ends of its relationships."""
-    found: dict[int, int] = {}
-    for entity in o.entities:
-        for name in (entity.name, *entity.aliases):
-            found[name_hash(name)] = DECLARED
+    found = {name_hash(name): DECLARED | OTHER_NAME for entity in o.entities for name in entity.aliases}
+    found |= {name_hash(entity.name): DECLARED for entity in o.entities}
     for r in o.relationships:
         for name in (r.source, r.target):
             found[name_hash(name)] = DECLARED | RELATED

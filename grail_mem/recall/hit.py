@@ -19,7 +19,7 @@ class Hit(Observation):
         score: How well it answers the question; higher is better, and 0 where nothing is ranked.
         reasons: Why it is returned, in words, the strongest first.
         via: The retrievers that brought it: `lexical`, `vector`, `entity` (its title is in the question), `graph`,
-            `session`, `window`.
+            `session`, `window`, `community` (it stands for its folder).
         passage: The part of a long content that matched; empty when all of it did.
         context: The turns around it, in their order, without itself.
     """

@@ -15,8 +15,9 @@ from grail_mem.model.times import parse_when
 from grail_mem.recall.cascade import MAX_QUESTIONS, Wish
 from grail_mem.settings import Settings
 
-MODES: Final = ("recall", "cascade")
+MODES: Final = ("recall", "cascade", "local", "global", "document")
 DEFAULT_LIMIT: Final = 10
+UNRANKED_LIMIT: Final = 50
 MAX_LIMIT: Final = 1_000
 MAX_QUESTION_CHARS: Final = 10_000
 MAX_CONTEXT: Final = 10
@@ -25,13 +26,13 @@ MAX_CONTEXT: Final = 10
 def make_wish(
     mode: str, query: str | Sequence[str] | None, settings: Settings, *, limit: int | None, order: str | None,
     cursor: str | None, asked_at: Any, budget: int | None, counter: Callable[[str], int] | None, context: int | None,
-    strict: bool, conditions: Mapping[str, Any],
+    strict: bool, document: str | None, conditions: Mapping[str, Any],
 ) -> tuple[tuple[str, ...], Filter, Wish]:  # fmt: skip
     """The questions, the filter and how the answer is wanted.
 
     Args:
         mode: A mode other than `recall`.
-        query: One question or up to three.
+        query: One question or up to three; the mode `cascade` needs one.
         settings: Those of the store.
         limit: Observations at most.
         order: Not for ranked answers.
@@ -41,6 +42,7 @@ def make_wish(
         counter: Counts them.
         context: Turns around each hit.
         strict: Be silent when somebody else said it.
+        document: What the mode `document` is about.
         conditions: The arguments of `make_filter`.
 
     Raises:
@@ -51,10 +53,22 @@ def make_wish(
         gather.found.append(f"There is no mode '{mode}'; the modes are {', '.join(MODES)}.")
     if order is not None or cursor is not None:
         gather.found.append("order and cursor belong to the mode 'recall'; a ranked answer has one order and one page.")
+    if (mode == "document") != (document is not None):
+        gather.found.append(
+            "The mode 'document' needs document, the id, path, source or session that is asked about."
+            if mode == "document"
+            else "document belongs to the mode 'document'."
+        )
+    elif document is not None and (not isinstance(document, str) or not document.strip()):
+        gather.found.append(f"document must be an id, a path, a source or a session, not {document!r}.")
     f = gather.read("", conditions, lambda values: make_filter(**values), Filter())
     questions = gather.read("", query, _questions, ())
+    if mode == "cascade" and query is None:
+        gather.found.append("The mode 'cascade' needs a query: a question in words.")
+    if mode == "local" and query is None and conditions["entity_names"] is None:
+        gather.found.append("The mode 'local' needs a query that names an entity, or entity_names.")
     wish = Wish(
-        limit=gather.read("", limit, _whole("limit", 1, MAX_LIMIT), DEFAULT_LIMIT),
+        limit=gather.read("", limit, _whole("limit", 1, MAX_LIMIT), DEFAULT_LIMIT if questions else UNRANKED_LIMIT),
         asked_at=gather.read(
             "asked_at", asked_at, lambda v: parse_when(v, now=conditions["now"], zone=settings.zone), conditions["now"]
         ),

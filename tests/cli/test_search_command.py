@@ -196,3 +196,40 @@ def test_index_says_what_was_added_and_changes_no_answer(grail, grail_json, demo
 def test_index_needs_a_store(grail, tmp_path):
     result = grail("index", tmp_path)
     assert (result.exit_code, list(tmp_path.iterdir())) == (3, [])
+
+
+def test_local_shows_an_entity_and_what_names_it(grail, grail_json, demo):
+    shown = grail("search", demo, "Tell me about Postgres", "--mode", "local", *NONE).stdout
+    assert shown.startswith(
+        "Postgres (TECHNOLOGY): 9 observations, 2026-03-09 to 2026-05-17\n- Harbour Lights CHOSE Postgres\n"
+    )
+    assert "score" not in shown
+    assert "coverage" not in shown
+    said = grail_json("search", demo, "--mode", "local", "--entity", "Postgres", *NONE)
+    assert said["overview"][0]["about"] == "entity"
+    assert said["overview"][0]["n_observations"] == len(said["observations"]) == 9
+
+
+def test_global_maps_folders_without_a_question(grail, grail_json, demo, monkeypatch):
+    shown = grail("search", demo, "--mode", "global", *NONE).stdout
+    assert shown.startswith("migration: 13 observations, latest 2026-05-29\n- names Postgres (7), ")
+    monkeypatch.chdir(demo)
+    assert grail("search", "--mode", "global", *NONE).stdout == shown
+    below = grail_json("search", demo, "--mode", "global", "--category", "customers", *NONE)
+    assert [card["community"] for card in below["overview"]] == ["customers/skerry-ferries", "customers/brisling-line"]
+
+
+def test_a_document_is_named_by_the_path_that_a_shell_completes(grail, grail_json, demo, monkeypatch):
+    path = next((demo / "memories/platform").glob("*departure-board*"))
+    monkeypatch.chdir(path.parent)
+    said = grail_json("search", "--document", path.name, *NONE)
+    assert [o["path"] for o in said["observations"]] == [path.relative_to(demo).as_posix()]
+    assert said["overview"][0]["found_as"] == "path"
+    assert grail("search", demo, "--document", "/etc/passwd", *NONE).stdout.startswith("no_match: ")
+    assert grail("search", demo, "--mode", "document", *NONE).exit_code == 2
+
+
+def test_a_mode_that_needs_a_question_says_so(grail, demo):
+    result = grail("search", demo, "--mode", "local", *NONE)
+    assert (result.exit_code, "needs a query" in result.stderr) == (2, True)
+    assert grail("search", demo, "--mode", "galactic", "what?", *NONE).exit_code == 2
