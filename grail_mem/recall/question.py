@@ -33,6 +33,7 @@ _FRAMES: Final = re.compile(
     r"""\b(?:
         how\ (?:long|many|much|old|often)(?:\ ago)?
             (?:\ (?:times?|days?|weeks?|months?|years?|hours?)(?=\ (?:did|has|have|had|do|does|was|were|ago|before|passed)))?
+            (?:\ ago\b)?
         | what\ (?:kind|type|sort|kinds|types|sorts)\ of
         | what\ (?:is|are|was|were)\ the\ names?\ of
         | can\ you\ remind\ me
