@@ -17,7 +17,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from grail_mem.errors import GrailError, IndexUnusableError, InputError, NotFoundError, StoreError
+from grail_mem.index.beside import Beside
 from grail_mem.index.catalog import Indexed, has_catalog, remake_catalog, update_catalog
+from grail_mem.index.document import embedded_texts
 from grail_mem.index.embedder import Embedder, chosen_embedder
 from grail_mem.index.embedding import embed, texts_without_vector
 from grail_mem.model.filter import Texts, Time, make_question
@@ -97,6 +99,7 @@ class Memory:
         self._sql: SqlSession | None = None
         self._embedder = chosen_embedder(self._settings.embedder if embedder is None else embedder)
         self._searcher: Searcher | None = None
+        self._beside: Beside | None = None
         self._compacting: threading.Thread | None = None
         self._closed = False
 
@@ -126,6 +129,8 @@ class Memory:
         thread = self._compacting
         if thread is not None:
             thread.join()
+        if self._beside is not None:
+            self._beside.close()
         with self._lock:
             if not self._closed:
                 settle(self._view)
@@ -240,6 +245,7 @@ class Memory:
     def _add(self, drafts: Sequence[Draft], actor: str | None) -> list[Written]:
         with self._lock:
             results = add(self._open(), drafts, actor=actor or self._actor)
+            self._embed_beside(result.path for result in results if result.created)
         self._compact_if_due()
         return results
 
@@ -330,6 +336,7 @@ class Memory:
         counter: Callable[[str], int] | None = None,
         context: int | None = None,
         strict: bool = False,
+        dates: str | None = None,
         document: str | None = None,
     ) -> Recall:
         """The observations that meet every condition; with a question, those of them that answer it best.
@@ -365,6 +372,8 @@ class Memory:
             counter: Counts them; an estimate when left out.
             context: Turns before and after each hit of a conversation that come along, 0 to 10.
             strict: Be silent too when somebody else than the one asked for said it.
+            dates: What the days do that the question names, such as `last week`: `boost` (default) what is from then, `filter`
+                out all else, or `off`.
             document: For the mode `document`: an id, a path relative to the root, the text of a source, or a session.
 
         Returns:
@@ -385,13 +394,19 @@ class Memory:
             view = self._open()
             if wanted == "recall":
                 refuse_ranked(
-                    query, asked_at=asked_at, budget=budget, context=context, strict=strict, document=document
+                    query,
+                    asked_at=asked_at,
+                    budget=budget,
+                    context=context,
+                    strict=strict,
+                    dates=dates,
+                    document=document,
                 )
                 f, page = make_question(limit=limit, order=order, cursor=cursor, **conditions)
                 return exact.recall(view, f, page)
             questions, f, wish = make_wish(
                 wanted, query, self._settings, limit=limit, order=order, cursor=cursor, asked_at=asked_at, budget=budget,
-                counter=counter, context=context, strict=strict, document=document, conditions=conditions,
+                counter=counter, context=context, strict=strict, dates=dates, document=document, conditions=conditions,
             )  # fmt: skip
             searcher = self._search_state()
             if wanted == "local":
@@ -408,8 +423,19 @@ class Memory:
 
     def _search_state(self) -> Searcher:
         if self._searcher is None or self._searcher.view is not self._view:
+            if self._beside is not None:
+                self._beside.stop()
             self._searcher = Searcher(self._view, self._embedder())
+            meaning = self._searcher.meaning
+            self._beside = Beside(meaning, self._lock) if meaning is not None else None
         return self._searcher
+
+    def _embed_beside(self, paths: Iterable[str]) -> None:
+        """Have files just written embedded, in a process that has the model loaded since it searches."""
+        if self._beside is not None:
+            self._view.absorb()
+            rows = (self._view.delta.rows.get(path) for path in paths)
+            self._beside.add([text for row in rows if row is not None for text in embedded_texts(row.observation)])
 
     def index(self, *, progress: Callable[[str, int, int], None] | None = None) -> Indexed:
         """Bring what ranked recall searches up to date: terms and names of the snapshot, and vectors of every passage.
@@ -431,7 +457,7 @@ class Memory:
             searcher.refresh()
             meaning = searcher.meaning
             texts = texts_without_vector(view, searcher.corpus, meaning) if meaning else []
-        n_embedded = embed(meaning, texts, progress=progress) if meaning else 0
+        n_embedded = embed(meaning, texts, progress=progress, lock=self._lock) if meaning else 0
         return replace(done, n_embedded=n_embedded, model=searcher.gates_name)
 
     def get(self, id: str) -> Observation:  # noqa: A002  the word of the design

@@ -218,6 +218,13 @@ BestLimit = Annotated[
 AskedAt = Annotated[
     str | None, typer.Option("--asked-at", metavar="TIME", help="When it is asked, for `last week`; now when left out.")
 ]
+Dates = Annotated[
+    str | None,
+    typer.Option(
+        "--dates", metavar="HOW", autocompletion=lambda: ["boost", "filter", "off"],
+        help="What days do that the question names: boost (default), filter or off.",
+    ),
+]  # fmt: skip
 Budget = Annotated[str | None, typer.Option("--budget", metavar="N", help="Tokens that the text pack has at most.")]
 TurnsAround = Annotated[
     str | None, typer.Option("--context", metavar="N", help="Turns before and after each hit of a conversation.")

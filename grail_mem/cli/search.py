@@ -50,6 +50,7 @@ def search_command(
     asked_at: o.AskedAt = None,
     context: o.TurnsAround = None,
     strict: o.Strict = False,
+    dates: o.Dates = None,
     budget: o.Budget = None,
     embedder: o.EmbedderName = None,
     full: Annotated[bool, typer.Option("--full", help="Print what matched, and the turns around it.")] = False,
@@ -83,7 +84,7 @@ def search_command(
             since=since, before=before, category=category, tags=tags, tags_all=tags_all, entity_names=entity_names,
             entity_types=entity_types, relationship_type=relationship_type, min_confidence=o.number(min_confidence), kind=kind,
             status=status, source_kind=source_kind, session=session, speaker=speaker, text=text, as_of=as_of,
-            limit=o.number(limit), asked_at=asked_at, context=o.number(context), strict=strict, budget=o.number(budget),
+            limit=o.number(limit), asked_at=asked_at, context=o.number(context), strict=strict, dates=dates, budget=o.number(budget),
         )  # fmt: skip
         near = list(_near_misses(memory, found))
     pack = _pack(found, form) if text_pack else ""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from hashlib import file_digest, sha256
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeGuard, runtime_checkable
 
 from grail_mem.errors import InputError, MissingDependencyError
 from grail_mem.index.tokens import content_words
@@ -376,12 +376,17 @@ def chosen_embedder(choice: Embedder | Callable[[list[str]], Any] | str) -> Call
         raise InputError(
             f"There is no embedder '{choice}'.", hint="Choose auto, local, none or sentence-transformers:MODEL."
         )
-    if isinstance(choice, Embedder):
+    if _is_embedder(choice):
         return lambda: choice
     if callable(choice):
         made = CallableEmbedder(choice, name=getattr(choice, "__name__", "callable"))
         return lambda: made
     raise InputError(f"An embedder must be a name, an Embedder or a function, not {type(choice).__name__}.")
+
+
+def _is_embedder(choice: object) -> TypeGuard[Embedder]:
+    """Whether it is one by its names; a protocol's own check would ask for its identity, which may load a model."""
+    return hasattr(choice, "embed") and (hasattr(type(choice), "identity") or hasattr(choice, "identity"))
 
 
 def unit(vectors: np.ndarray) -> np.ndarray:

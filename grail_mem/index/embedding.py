@@ -6,11 +6,12 @@ Knows nothing of when it is done.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Final
 
 from grail_mem.index.corpus import Corpus
 from grail_mem.index.document import embedded_texts
-from grail_mem.index.embedder import WordEmbedder
+from grail_mem.index.embedder import WordEmbedder, WordVectors
 from grail_mem.index.meaning import Meaning
 from grail_mem.query.view import View
 
@@ -53,7 +54,11 @@ def _texts(view: View, corpus: Corpus, documents: np.ndarray) -> Iterator[tuple[
 
 
 def embed(
-    meaning: Meaning, texts: list[str], *, progress: Progress | None = None, stop: Callable[[], bool] | None = None
+    meaning: Meaning,
+    texts: list[str],
+    *,
+    progress: Progress | None = None,
+    lock: AbstractContextManager[object] | None = None,
 ) -> int:
     """Make the vectors of texts and keep them; returns how many were made.
 
@@ -61,21 +66,30 @@ def embed(
         meaning: Where they are kept, and the model.
         texts: The texts.
         progress: Called with what is being done, how much of it is done, and how much there is.
-        stop: Asked between batches whether to leave the rest.
+        lock: Held while vectors are put where others read them.
     """
     done = 0
     for some in _batches(sorted(texts, key=len)):
-        if stop is not None and stop():
-            break
-        if isinstance(meaning.embedder, WordEmbedder):
-            vectors, words = meaning.embedder.embed_words(some)
-            meaning.store.add(some, vectors, words)
-        else:
-            meaning.store.add(some, meaning.embedder.embed(some))
+        made = make(meaning, some)
+        with lock or nullcontext():
+            keep(meaning, some, made)
         done += len(some)
         if progress is not None:
             progress("embedding", done, len(texts))
     return done
+
+
+def make(meaning: Meaning, texts: list[str]) -> tuple[np.ndarray, WordVectors | None]:
+    """The vectors of texts, and of their words where the model has some; one caller at a time asks the model."""
+    with meaning.lock:
+        if isinstance(meaning.embedder, WordEmbedder):
+            return meaning.embedder.embed_words(texts)
+        return meaning.embedder.embed(texts), None
+
+
+def keep(meaning: Meaning, texts: list[str], made: tuple[np.ndarray, WordVectors | None]) -> None:
+    """Keep the vectors of texts."""
+    meaning.store.add(texts, *made)
 
 
 def _batches(texts: list[str]) -> Iterator[list[str]]:

@@ -5,6 +5,7 @@ Knows nothing of how vectors are kept and made, nor of what they are compared wi
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING
 
 from grail_mem.index.corpus import Corpus
@@ -28,6 +29,7 @@ class Meaning:
         import numpy as np
 
         self.embedder = embedder
+        self.lock = threading.Lock()  # a model of the user's own may not stand two callers at a time
         self.store = VectorStore(layout.vectors, embedder.identity)
         self.row = np.zeros(0, np.int64)
         self.n_behind = 0
@@ -50,9 +52,10 @@ class Meaning:
         """The vectors of a question."""
         import numpy as np
 
-        if isinstance(self.embedder, WordEmbedder):
-            return self.embedder.embed_question(text)
-        return QuestionVectors(self.embedder.embed([text])[0], np.zeros((0, 0), np.float32), ())
+        with self.lock:
+            if isinstance(self.embedder, WordEmbedder):
+                return self.embedder.embed_question(text)
+            return QuestionVectors(self.embedder.embed([text])[0], np.zeros((0, 0), np.float32), ())
 
     def cosines(self, vector: np.ndarray) -> np.ndarray:
         """Cosine between a question and every passage, float32; -1 for those without a vector."""

@@ -10,7 +10,8 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
+from zoneinfo import ZoneInfo
 
 from grail_mem.index.document import own_title
 from grail_mem.index.tokens import terms
@@ -19,8 +20,11 @@ from grail_mem.model.observation import Observation
 from grail_mem.query.select import as_files_say
 from grail_mem.query.view import View
 from grail_mem.recall.budget import Counter
+from grail_mem.recall.dates import local_days
+from grail_mem.recall.dates import within as within_days
 from grail_mem.recall.exact import behind, entities_of, explain, relationships_of
 from grail_mem.recall.hit import Hit, hit_of
+from grail_mem.recall.question import Question
 from grail_mem.recall.ranked import Ranked, Searcher, timed
 from grail_mem.recall.result import Abstention, Citation, Coverage, Recall
 from grail_mem.recall.silence import Gates, Signals, read_gates, signals_of, speaker_signals_of
@@ -42,6 +46,7 @@ _MARGIN: Final = 10.0
 """How far below the best a hit may score. On the development data, 10 of LoCoMo's 10 best golds and 96 of 100 of MuSiQue's
 and HotpotQA's are within 8."""
 _BESIDE: Final = ("beside a better hit in its session",)
+Dates = Literal["boost", "filter", "off"]
 _RETRIEVERS: Final = frozenset({"lexical", "vector", "entity", "graph"})
 
 
@@ -60,6 +65,7 @@ class Wish:
         budget: Tokens of the pack.
         counter: Counts them.
         n_passages: Passages of one observation that are shown, at most.
+        dates: What the days do that a question names: `boost`, `filter` or `off`.
     """
 
     limit: int
@@ -72,6 +78,7 @@ class Wish:
     budget: int | None = None
     counter: Counter | Callable[[str], int] | None = None
     n_passages: int = 1
+    dates: Dates = "boost"
 
 
 @dataclass(slots=True)
@@ -128,15 +135,17 @@ def ask(
     allowed = timed(trace, "filter", lambda: searcher.allowed(f))
     if within is not None:
         allowed = allowed & within
+    asked = [searcher.read(text, wish.asked_at) for text in questions]
+    if wish.dates == "filter":
+        allowed = allowed & _from_days(searcher, asked)
+    elif wish.dates == "off":
+        asked = [replace(question, dates=()) for question in asked]
     n_allowed = int(allowed.sum())
     trace["filter"] |= {"passages": n_allowed}
     warnings = _warnings(searcher)
     if not n_allowed:
-        return Recall(abstention=explain(view, f), warnings=warnings), {}
-    ranked = [
-        searcher.rank(searcher.read(text, wish.asked_at), allowed, stage=lambda name, work: timed(trace, name, work))
-        for text in questions
-    ]
+        return Recall(abstention=_none_allowed(view, f, asked, wish), warnings=warnings), {}
+    ranked = [searcher.rank(question, allowed, stage=lambda name, work: timed(trace, name, work)) for question in asked]
     main = max(ranked, key=lambda r: r.score[r.order[0]] if len(r.order) else -math.inf)
     trace["candidates"] |= {name: len(rows) for name, rows in main.found.by.items()} | {"all": len(main.found.passages)}
     trace["question"] = _understood(main)
@@ -182,6 +191,21 @@ def ask(
         warnings=warnings,
     )
     return made, states
+
+
+def _from_days(searcher: Searcher, asked: Sequence[Question]) -> np.ndarray:
+    """The passages of days that a question names, bool; all when none names any."""
+    columns = searcher.corpus.columns
+    dates = [date for question in asked for date in question.dates]
+    met: np.ndarray = within_days(dates, local_days(columns.us, ZoneInfo(searcher.view.settings.zone)))[columns.doc]
+    return met
+
+
+def _none_allowed(view: View, f: Filter, asked: Sequence[Question], wish: Wish) -> Abstention:
+    days = [date.text for question in asked for date in question.dates]
+    if wish.dates == "filter" and days:
+        return Abstention("no_match", f"No observation that meets the conditions is from {', '.join(days)}.")
+    return explain(view, f)
 
 
 def _silent(judged: _Judged, searcher: Searcher, near: tuple[str, ...]) -> Abstention:

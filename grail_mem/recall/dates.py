@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = ["DateAsked", "Grain", "date_match", "read_dates"]
+__all__ = ["DateAsked", "Grain", "date_match", "local_days", "read_dates", "within"]
 
 Grain = Literal["day", "week", "month", "season", "year", "range"]
 
 _LEAP_YEAR: Final = 2000  # any
 _DAY: Final = timedelta(days=1)
+_DAY_US: Final = 86_400_000_000
 _WEEK: Final = timedelta(days=7)
 _MONTHS_IN_YEAR: Final = 12
 _FIRST_YEAR, _LAST_YEAR = 1900, 2099
@@ -400,6 +401,53 @@ def date_match(dates: Sequence[DateAsked], days: np.ndarray) -> np.ndarray:
     for asked in dates:
         np.maximum(best, _fit(asked, np.asarray(days, np.int64)), out=best)
     return best
+
+
+def local_days(us: np.ndarray, zone: tzinfo) -> np.ndarray:
+    """The day of each instant in a zone, in days since 1970.
+
+    Args:
+        us: Microseconds since 1970.
+        zone: Where the day is looked up.
+    """
+    import numpy as np
+
+    if str(zone) == "UTC":
+        return np.asarray(us, np.int64) // _DAY_US
+    import pandas as pd  # its table of offsets takes many instants at a time
+
+    local = pd.DatetimeIndex(np.asarray(us, "datetime64[us]"), tz="UTC").tz_convert(zone).tz_localize(None)
+    return np.asarray(local.values.astype("datetime64[D]").astype(np.int64))
+
+
+def within(dates: Sequence[DateAsked], days: np.ndarray) -> np.ndarray:
+    """Which days are among those that a question names, bool; all of them when it names none.
+
+    Args:
+        dates: What the question names.
+        days: Days since 1970, int32.
+    """
+    import numpy as np
+
+    chosen = np.asarray(days, np.int64)
+    made = [_within(asked, chosen) for asked in dates] or [np.ones(len(days), bool)]
+    together: np.ndarray = np.logical_or.reduce(made)
+    return together
+
+
+def _within(asked: DateAsked, days: np.ndarray) -> np.ndarray:
+    import numpy as np
+
+    if asked.month is not None:  # of any year
+        when = days.astype("datetime64[D]")
+        month = when.astype("datetime64[M]")
+        same = month.astype(np.int64) % _MONTHS_IN_YEAR == asked.month - 1
+        made: np.ndarray = same if asked.day is None else same & ((when - month).astype(np.int64) == asked.day - 1)
+        return made
+    begin = _number(asked.begin) if asked.begin else np.iinfo(np.int64).min
+    end = _number(asked.end) if asked.end else np.iinfo(np.int64).max
+    inside: np.ndarray = (days >= begin) & (days < end)
+    return inside
 
 
 def _fit(asked: DateAsked, days: np.ndarray) -> np.ndarray:

@@ -6,13 +6,13 @@ Knows nothing of how it is answered.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from grail_mem.errors import InputError
 from grail_mem.model.filter import Filter, make_filter
 from grail_mem.model.problem import Gather
 from grail_mem.model.times import parse_when
-from grail_mem.recall.cascade import MAX_QUESTIONS, Wish
+from grail_mem.recall.cascade import MAX_QUESTIONS, Dates, Wish
 from grail_mem.settings import Settings
 
 MODES: Final = ("recall", "cascade", "local", "global", "document")
@@ -26,7 +26,7 @@ MAX_CONTEXT: Final = 10
 def make_wish(
     mode: str, query: str | Sequence[str] | None, settings: Settings, *, limit: int | None, order: str | None,
     cursor: str | None, asked_at: Any, budget: int | None, counter: Callable[[str], int] | None, context: int | None,
-    strict: bool, document: str | None, conditions: Mapping[str, Any],
+    strict: bool, dates: str | None, document: str | None, conditions: Mapping[str, Any],
 ) -> tuple[tuple[str, ...], Filter, Wish]:  # fmt: skip
     """The questions, the filter and how the answer is wanted.
 
@@ -42,6 +42,7 @@ def make_wish(
         counter: Counts them.
         context: Turns around each hit.
         strict: Be silent when somebody else said it.
+        dates: What the days do that the question names.
         document: What the mode `document` is about.
         conditions: The arguments of `make_filter`.
 
@@ -79,6 +80,7 @@ def make_wish(
         withhold=settings.silence != "never",
         budget=gather.read("", budget, _whole("budget", 1, 10_000_000), None),
         counter=counter,
+        dates=gather.read("", dates, _dates, "boost"),
     )
     gather.stop("The question cannot be asked.")
     return questions, f, wish
@@ -114,6 +116,13 @@ def _questions(value: Any) -> tuple[str, ...]:
         if len(text) > MAX_QUESTION_CHARS:
             raise InputError(f"query is {len(text)} characters long; at most {MAX_QUESTION_CHARS} can be asked.")
     return tuple(text.encode("utf-8", "replace").decode() for text in listed)
+
+
+def _dates(value: Any) -> Dates:
+    if value not in get_args(Dates):
+        raise InputError(f"dates must be one of {', '.join(get_args(Dates))}, not {value!r}.")
+    made: Dates = value
+    return made
 
 
 def _whole(name: str, least: int, most: int) -> Callable[[Any], int]:

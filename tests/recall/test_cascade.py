@@ -258,3 +258,24 @@ def test_every_stage_stands_in_the_trace_in_order(tmp_path: Path) -> None:
             "refresh", "index", "filter", "search", "candidates", "features", "silence", "gather", "freshness", "duplicates",
             "context",
         ]  # fmt: skip
+
+
+def test_days_that_a_question_names_can_be_a_condition(tmp_path: Path) -> None:
+    """On the days named and no others; without such a day in the store there is nothing, and the reason names it."""
+    days = {"in May": "2026-05-03", "this May": "2026-05-30", "in April": "2026-04-30", "in June": "2026-06-01"}
+    notes = [{"title": name, "content": "The committee met.", "observed_at": day} for name, day in days.items()]
+    with filled(tmp_path, *notes) as memory:
+        question = "What did the committee do in May 2026?"
+        assert hits(memory.search(question, asked_at=ASKED)).keys() >= days.keys()
+        assert hits(memory.search(question, asked_at=ASKED, dates="filter")).keys() == {"in May", "this May"}
+        without = hits(memory.search(question, asked_at=ASKED, dates="off"))
+        assert all("when asked for" not in reason for hit in without.values() for reason in hit.reasons)
+        assert memory.search("Did the committee meet?", dates="filter").observations
+        nothing = memory.search("the committee in May 2019", asked_at=ASKED, dates="filter").abstention
+        assert nothing is not None
+        assert nothing.reason == "no_match"
+        assert "May 2019" in nothing.detail
+        with pytest.raises(InputError, match="dates"):
+            memory.search(question, dates="maybe")
+        with pytest.raises(InputError, match="dates"):
+            memory.recall(dates="filter")

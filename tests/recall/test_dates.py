@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import doctest
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grail_mem.recall import dates as module
-from grail_mem.recall.dates import DateAsked, date_match, read_dates
+from grail_mem.recall.dates import DateAsked, date_match, local_days, read_dates, within
 
 WEDNESDAY = datetime(2023, 10, 18, 12, tzinfo=UTC)
 
@@ -197,3 +197,31 @@ def test_any_text_at_any_time_is_read(text: str, asked_at: datetime, days: list[
     values = date_match(found, np.array(days, np.int32))
     assert ((values >= 0) & (values <= 1)).all()
     assert all(d.begin < d.end for d in found if d.begin and d.end)
+
+
+@pytest.mark.parametrize(
+    ("text", "inside", "outside"),
+    [
+        ("on 3 May 2023", ["2023-05-03"], ["2023-05-02", "2023-05-04", "2022-05-03"]),
+        ("in May 2023", ["2023-05-01", "2023-05-31"], ["2023-04-30", "2023-06-01"]),
+        ("on 3 May", ["2021-05-03", "2023-05-03"], ["2023-05-04", "2023-06-03"]),
+        ("in 2022", ["2022-01-01", "2022-12-31"], ["2021-12-31", "2023-01-01"]),
+        ("since 3 May 2023", ["2023-05-03", "2023-10-18"], ["2023-05-02"]),
+        ("what is it", ["1970-01-01", "2050-01-01"], []),
+    ],
+)
+def test_days_within_are_exactly_those_named(text: str, inside: list[str], outside: list[str]) -> None:
+    asked = read(text)
+    days = np.array([*inside, *outside], "datetime64[D]").astype(np.int32)
+    assert within(asked, days).tolist() == [True] * len(inside) + [False] * len(outside)
+
+
+@given(
+    st.datetimes(datetime(1972, 1, 1), datetime(2060, 1, 1)),
+    st.sampled_from(["UTC", "Asia/Tokyo", "America/New_York", "Asia/Kathmandu"]),
+)
+def test_the_day_of_an_instant_is_that_of_its_zone(when: datetime, name: str) -> None:
+    zone = ZoneInfo(name)
+    us = int((when.replace(tzinfo=UTC) - datetime(1970, 1, 1, tzinfo=UTC)) / timedelta(microseconds=1))
+    day = when.replace(tzinfo=UTC).astimezone(zone).date()
+    assert local_days(np.array([us]), zone).tolist() == [day.toordinal() - date(1970, 1, 1).toordinal()]
