@@ -325,7 +325,7 @@ def _why(main: Ranked, score: float, floor: float) -> str:
     evidence = main.found.evidence
     best = evidence.places(main.found.passages[main.order[:5]])
     has = evidence.has[best].max(axis=0, initial=0)
-    wanted = list(dict.fromkeys(question.terms))
+    wanted = [term if term not in question.date_terms else "" for term in dict.fromkeys(question.terms)]
     known = main.asked.lexical.is_known
     unknown = as_asked(question.text, {t for t, k in zip(wanted, known, strict=True) if not k})
     absent = as_asked(question.text, {t for t, h, k in zip(wanted, has, known, strict=True) if k and not h})

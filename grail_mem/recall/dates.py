@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = ["DateAsked", "Grain", "date_match", "local_days", "read_dates", "within"]
+__all__ = ["WEEKDAYS", "DateAsked", "Grain", "date_match", "local_days", "read_dates", "within"]
 
 Grain = Literal["day", "week", "month", "season", "year", "range"]
 
@@ -29,7 +29,7 @@ _FIRST_YEAR, _LAST_YEAR = 1900, 2099
 
 _MONTH_NAMES: Final = "january february march april may june july august september october november december"
 _MONTHS: Final = tuple(_MONTH_NAMES.split())
-_WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _SEASONS: Final = {"spring": 3, "summer": 6, "fall": 9, "autumn": 9, "winter": 12}
 """Month in which a season begins, in the northern hemisphere; each has three months."""
 _COUNT_WORDS: Final = "one two three four five six seven eight nine ten eleven twelve"
@@ -64,7 +64,7 @@ _AFTER: Final = re.compile(r"\bafter\s(?:the\s)?\Z", re.IGNORECASE)
 _BEFORE: Final = re.compile(r"\bbefore\s(?:the\s)?\Z", re.IGNORECASE)
 # "Two weeks before 3 May" tells the day by another one; it does not ask for all that came before.
 _COUNTED: Final = re.compile(
-    rf"\b(?:days?|weeks?|weekends?|months?|years?|nights?|evening|morning|{'|'.join(_WEEKDAYS)})\s(?:before|after)\s"
+    rf"\b(?:days?|weeks?|weekends?|months?|years?|nights?|evening|morning|{'|'.join(WEEKDAYS)})\s(?:before|after)\s"
     r"(?:the\s)?\Z",
     re.IGNORECASE,
 )
@@ -76,7 +76,7 @@ _AGO: Final = re.compile(rf"(?<![\w.,-])(?P<n>{_COUNT}) (?P<unit>day|week|month|
 _PAST: Final = re.compile(rf"\b(?:last|past|previous) (?P<n>{_COUNT}) (?P<unit>day|week|month|year)s?\b", re.IGNORECASE)
 _LAST: Final = re.compile(
     r"\b(?P<which>last|past|previous|this) (?P<what>weekend|week|month|year|night|morning|evening|"
-    rf"{'|'.join((*_SEASONS, *_WEEKDAYS, *_MONTHS))})\b",
+    rf"{'|'.join((*_SEASONS, *WEEKDAYS, *_MONTHS))})\b",
     re.IGNORECASE,
 )
 _NEAR: Final = re.compile(r"\b(?P<day>the day before yesterday|yesterday|today|tonight)\b", re.IGNORECASE)
@@ -304,8 +304,8 @@ def _last(match: re.Match[str], today: date) -> DateAsked | None:
         return _month(*_months_before(today, back), match[0])
     if what == "year":
         return _year(today.year - back, match[0])
-    if what in _WEEKDAYS:
-        return _one_day(_weekday(today, _WEEKDAYS.index(what), back), match[0])
+    if what in WEEKDAYS:
+        return _one_day(_weekday(today, WEEKDAYS.index(what), back), match[0])
     if what in _MONTHS:
         return _month_said(match, what, today, back)
     return _season_said(what, today, back, match[0])

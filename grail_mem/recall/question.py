@@ -14,7 +14,7 @@ from typing import Final, Literal, NamedTuple
 
 from grail_mem.index.tokens import STOP_WORDS, terms
 from grail_mem.model.names import entity_key
-from grail_mem.recall.dates import DateAsked, date_match, read_dates
+from grail_mem.recall.dates import WEEKDAYS, DateAsked, date_match, read_dates
 
 __all__ = ["DateAsked", "Kind", "Question", "date_match", "read_question"]
 
@@ -23,6 +23,8 @@ Kind = Literal["time", "number", "name", "other"]
 
 ROLES: Final = frozenset(("user", "assistant", "system", "tool"))
 """Speakers that are no names: the words of a question do not name them, its grammar does."""
+
+_NO_NAMES: Final = STOP_WORDS | frozenset(WEEKDAYS)
 
 _NICKNAME_LETTERS: Final = 3
 _NICKNAME_CUT: Final = 4
@@ -81,7 +83,7 @@ class Question:
         asked: Keys of the speakers it names, in order of naming.
         subject: The speaker it asks for; None when it names none, or several as equals.
         subject_is_sure: Exactly one speaker is named; otherwise grammar decided.
-        names: Its capitalised words that are neither speakers nor its first word.
+        names: Its capitalised words that are neither speakers nor in a date, but for its first word.
         dates: The days it names.
     """
 
@@ -94,6 +96,11 @@ class Question:
     subject_is_sure: bool
     names: tuple[str, ...]
     dates: tuple[DateAsked, ...]
+
+    @property
+    def date_terms(self) -> frozenset[str]:
+        """Terms of the dates that were read: the day of an observation meets them, not its text."""
+        return frozenset(term for date in self.dates for term in terms(date.text))
 
 
 class _Word(NamedTuple):
@@ -135,6 +142,8 @@ def read_question(text: str, *, speakers: Mapping[str, Sequence[str]], asked_at:
     named = list(_names_of_speakers(words, speakers))
     rest = _without(text, named)
     namings = _first_of_each(sorted((*named, *_roles(text, speakers)), key=lambda naming: naming.begin))
+    dates = read_dates(text, asked_at=asked_at, zone=zone)
+    said_dates = [(text.find(date.text), date.text) for date in dates]
     return Question(
         text=text,
         terms=_terms(rest, text),
@@ -143,8 +152,10 @@ def read_question(text: str, *, speakers: Mapping[str, Sequence[str]], asked_at:
         asked=tuple(naming.speaker for naming in namings),
         subject=_subject(text, namings),
         subject_is_sure=len(namings) == 1,
-        names=_names(words, named),
-        dates=read_dates(text, asked_at=asked_at, zone=zone),
+        names=_names(
+            words, [(n.begin, n.end) for n in named] + [(begin, begin + len(said)) for begin, said in said_dates]
+        ),
+        dates=dates,
     )
 
 
@@ -262,12 +273,13 @@ def _without(text: str, named: Iterable[_Naming]) -> str:
     return " ".join(" ".join((*kept, text[at:])).split())
 
 
-def _names(words: Sequence[_Word], named: Sequence[_Naming]) -> tuple[str, ...]:
-    taken = {at for naming in named for at in range(naming.begin, naming.end)}
+def _names(words: Sequence[_Word], others: Iterable[tuple[int, int]]) -> tuple[str, ...]:
+    """Capitalised words but the first, outside of what is known to be something else."""
+    taken = {at for begin, end in others for at in range(begin, end)}
     return tuple(
         dict.fromkeys(
             word.text
             for word in words[1:]
-            if word.text[0].isupper() and word.begin not in taken and word.text.lower() not in STOP_WORDS
+            if word.text[0].isupper() and word.begin not in taken and word.text.lower() not in _NO_NAMES
         )
     )

@@ -13,13 +13,17 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from grail_mem.errors import InputError
 from grail_mem.index.document import term_hash
 from grail_mem.index.tokens import terms
+from grail_mem.recall.evidence import Asked
 from grail_mem.recall.features import SPEAKER
 from grail_mem.recall.ranked import Ranked
+
+if TYPE_CHECKING:
+    import numpy as np
 
 N_LOOKED_AT: Final = 5
 """The best passages that are looked at; what stands lower is not what a reader takes for the answer."""
@@ -31,8 +35,8 @@ class Signals(NamedTuple):
     Attributes:
         best_score: The score of the best passage.
         best_cosine: The best cosine of any passage, 0 without vectors.
-        coverage: Share of the question's terms, by how rare they are and those unknown here included, that the best
-            passages have together.
+        coverage: Share of the question's terms, by how rare they are and those unknown here included but those of dates
+            not, that the best passages have together.
         names: Share of the question's names that the best passages have; 1 when it has none.
     """
 
@@ -127,7 +131,7 @@ def signals_of(ranked: Ranked) -> Signals:
         return Signals(0.0, 0.0, 0.0, 0.0)
     asked, best = ranked.asked, ranked.found.passages[ranked.order[:N_LOOKED_AT]]
     lexical = asked.lexical
-    idf = lexical.idf
+    idf = lexical.idf * _counts(asked)
     has = ranked.found.evidence.has[ranked.found.evidence.places(best)].max(axis=0, initial=0)
     names = [hashes for name in asked.question.names if (hashes := [term_hash(term) for term in terms(name)])]
     held, _, _ = asked.corpus.terms_of(best)
@@ -139,6 +143,15 @@ def signals_of(ranked: Ranked) -> Signals:
         float(has @ idf / max(float(idf.sum()), 1e-6)) if len(idf) else 0.0,
         met / len(names) if names else 1.0,
     )
+
+
+def _counts(asked: Asked) -> np.ndarray:
+    """1 for each term of the question that a text can be expected to say, 0 for those of dates when there are others."""
+    import numpy as np
+
+    in_dates = asked.question.date_terms
+    counts = np.array([term not in in_dates for term in dict.fromkeys(asked.question.terms)], np.float32)
+    return counts if counts.any() else np.ones_like(counts)
 
 
 def speaker_signals_of(ranked: Ranked) -> SpeakerSignals | None:

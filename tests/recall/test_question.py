@@ -197,3 +197,9 @@ def test_speakers_of_any_name_are_taken(speakers: dict[str, list[str]], text: st
 )
 def test_a_long_monotonous_question_is_read(unit: str) -> None:
     read(unit * (100_000 // len(unit)))
+
+
+def test_words_of_a_date_are_no_names() -> None:
+    found = read("Which rehearsal in Bergen was on Monday, or in April 2023?")
+    assert found.names == ("Bergen",)
+    assert "april" in found.date_terms
