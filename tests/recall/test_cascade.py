@@ -230,7 +230,8 @@ def test_search_works_with_no_embedder_with_no_vectors_yet_and_with_some(tmp_pat
         assert any("43 passages have no vector yet" in warning for warning in answer.warnings)
         memory.index()
         assert not any("no vector" in warning for warning in memory.search("automobile").warnings)
-        memory.add_observation(title="Car 3", content="The automobile number3 was blue and shiny")
+        with Memory(tmp_path) as other:  # which does not search, and so embeds nothing
+            other.add_observation(title="Car 3", content="The automobile number3 was blue and shiny")
         answer = memory.search("automobile")
         assert hits(answer)["Car 3"].via[0] == "lexical"
         assert "vector" in hits(answer)["Car 0"].via
