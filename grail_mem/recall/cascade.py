@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, Final, Literal
 from zoneinfo import ZoneInfo
 
 from grail_mem.index.document import own_title
+from grail_mem.index.phrases import passages_saying
 from grail_mem.index.tokens import terms
 from grail_mem.model.filter import Filter
 from grail_mem.model.observation import Observation
@@ -22,6 +23,7 @@ from grail_mem.query.view import View
 from grail_mem.recall.budget import Counter
 from grail_mem.recall.dates import local_days
 from grail_mem.recall.dates import within as within_days
+from grail_mem.recall.events import with_events
 from grail_mem.recall.exact import behind, entities_of, explain, relationships_of
 from grail_mem.recall.hit import Hit, hit_of
 from grail_mem.recall.question import Question
@@ -46,6 +48,8 @@ _MARGIN: Final = 10.0
 """How far below the best a hit may score. On the development data, 10 of LoCoMo's 10 best golds and 96 of 100 of MuSiQue's
 and HotpotQA's are within 8."""
 _BESIDE: Final = ("beside a better hit in its session",)
+_EVENTS: Final = 200
+"""Observations that may say a word for it still to name one event; chosen."""
 Dates = Literal["boost", "filter", "off"]
 _RETRIEVERS: Final = frozenset({"lexical", "vector", "entity", "graph"})
 
@@ -135,7 +139,7 @@ def ask(
     allowed = timed(trace, "filter", lambda: searcher.allowed(f))
     if within is not None:
         allowed = allowed & within
-    asked = [searcher.read(text, wish.asked_at) for text in questions]
+    asked = [_read(view, searcher, text, allowed, wish) for text in questions]
     if wish.dates == "filter":
         allowed = allowed & _from_days(searcher, asked)
     elif wish.dates == "off":
@@ -191,6 +195,21 @@ def ask(
         warnings=warnings,
     )
     return made, states
+
+
+def _read(view: View, searcher: Searcher, text: str, allowed: np.ndarray, wish: Wish) -> Question:
+    """A question, with the days of the events that it counts time by, of those that may be returned."""
+    zone = ZoneInfo(view.settings.zone)
+
+    def titled(name: str) -> list[tuple[Observation, date]]:
+        passages = passages_saying(searcher.corpus, name)
+        documents = dict.fromkeys(searcher.corpus.columns.doc[passages[allowed[passages]]].tolist())
+        if len(documents) > _EVENTS:
+            return []
+        read, _ = observations_at(view, searcher, list(documents))
+        return [(o, o.observed_at.astimezone(zone).date()) for o in read]
+
+    return with_events(searcher.read(text, wish.asked_at), titled)
 
 
 def _from_days(searcher: Searcher, asked: Sequence[Question]) -> np.ndarray:

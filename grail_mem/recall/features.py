@@ -37,6 +37,12 @@ GRAPH: Final = ("title", "link_title", "link_shared", "link_rest", "link_rest_wo
 GROUPS: Final = {
     "lexical": LEXICAL, "meaning": MEANING, "words": WORDS, "speaker": SPEAKER, "shape": SHAPE, "date": DATE, "graph": GRAPH,
 }  # fmt: skip
+CONTEXT: Final = (
+    "session_coverage", "bm25_before", "bm25_after", "bm25_near", "bm25_session", "coverage_near", "answers_words",
+    "cosine_before", "cosine_after", "cosine_window", "cosine_wide_window", "cosine_session", "words_before", "words_pair",
+    "words_window", "words_session", "answers", "after_question",
+)  # fmt: skip
+"""Those that look at neighbours or at the session."""
 FEATURES: Final = tuple(name for group in GROUPS.values() for name in group)
 
 _WIDE: Final = 0.7

@@ -1,7 +1,7 @@
 """Fit the weights of ranked recall on labelled questions, by cross-validation, and write those of all of them.
 
 `python tests/benchmarks/fit_weights.py locomo=FILE longmemeval=FILE musique=QUESTIONS,CORPUS hotpotqa=QUESTIONS,CORPUS
-[--out weights.json] [--vectors DIR] [--without GROUP ...]`. Every set is stored through the public API and searched with
+[--out weights.json] [--vectors DIR] [--ablate]`. Every set is stored through the public API and searched with
 the product's own candidates and features; only the weights are learnt. Folds hold out whole conversations of LoCoMo and a
 quarter of the questions of the other sets; one set of weights scores all. Prints, for each recipe, what cross-validation
 gives beside BM25, vectors alone and reciprocal ranks of both, and with `--ablate` what each group of features is worth.
@@ -176,7 +176,7 @@ def main() -> None:
                 measured(chosen, [reciprocal(s.columns["words:bm25"], s.columns["words:cosine"]) for s in chosen]),
             )
         show(f"{recipe}, {len(CHOSEN[recipe])} features", measured(chosen, crossed(chosen, recipe, CHOSEN[recipe])))
-        for group, names in f.GROUPS.items() if arguments.ablate else ():
+        for group, names in (f.GROUPS | {"context": f.CONTEXT}).items() if arguments.ablate else ():
             left = [name for name in CHOSEN[recipe] if name not in names]
             if len(left) < len(CHOSEN[recipe]):
                 show(f"  without {group}", measured(chosen, crossed(chosen, recipe, left)))

@@ -3,7 +3,8 @@
 `python tests/benchmarks/retrieval.py locomo=FILE longmemeval=FILE musique=QUESTIONS,CORPUS hotpotqa=QUESTIONS,CORPUS
 [--vectors DIR] [--embedder none] [--stores N]`. Any part of the official files will do. Every set is written with
 `add_observations`, indexed with `index`, and asked with `recall(question, mode="cascade", limit=50)`; the other retrievers
-rank the same passages of the same index. Prints any and all of the golds among the first 5 and 10, mean reciprocal rank,
+rank the same passages of the same index, and so does the cascade with the weights of links, or of neighbours and sessions, set
+to nothing. Prints any and all of the golds among the first 5 and 10, mean reciprocal rank,
 nDCG and 95 % intervals by set, the same by category, milliseconds of a question and tokens of the pack of ten hits.
 
 Weights and gates that come with the package were fitted on development parts of these sets: figures on those parts are
@@ -17,6 +18,7 @@ import os
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -28,8 +30,11 @@ from retrieval_sets import Asked, Store, load
 
 from grail_mem import Memory
 from grail_mem.index.lexical import Lexical
+from grail_mem.model.filter import Filter
 from grail_mem.recall.evidence import Asked as Put
+from grail_mem.recall.features import CONTEXT, GRAPH
 from grail_mem.recall.ranked import Searcher
+from grail_mem.recall.ranking import Weights, read_weights
 
 LIMIT = 50
 HITS = 10
@@ -83,6 +88,19 @@ def baselines(searcher: Searcher, memory: Memory, store: Store, found: dict[str,
             rank = [np.argsort(np.argsort(-score, kind="stable"), kind="stable") for score in (bm25, put.cosines)]
             keep(found, "vectors alone", store.set, asked, source, session, put.cosines)
             keep(found, "reciprocal ranks", store.set, asked, source, session, sum(1 / (60 + r) for r in rank))
+        for name, groups in (("without graph", GRAPH), ("without context", CONTEXT)):
+            ranked = searcher.rank(searcher.read(asked.text, asked.at), searcher.allowed(Filter()), less(groups))
+            score = np.full(len(source), -np.inf)
+            score[ranked.found.passages] = ranked.score
+            keep(found, name, store.set, asked, source, session, score)
+
+
+def less(groups: Sequence[str]) -> dict[str, Weights]:
+    """The weights that ship, without some features."""
+    return {
+        name: Weights(name, recipe.bias, {f: w for f, w in recipe.of.items() if f not in groups})
+        for name, recipe in read_weights().items()
+    }
 
 
 def keep(

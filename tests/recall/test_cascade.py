@@ -281,3 +281,26 @@ def test_days_that_a_question_names_can_be_a_condition(tmp_path: Path) -> None:
             memory.search(question, dates="maybe")
         with pytest.raises(InputError, match="dates"):
             memory.recall(dates="filter")
+
+
+def test_an_event_that_titles_name_counts_as_its_day(tmp_path: Path) -> None:
+    """Before, after, since, until; when the titles are from several days, nobody can say which is meant."""
+    notes = [
+        {"title": f"Review {n}", "content": "The committee met.", "observed_at": f"2026-05-{n:02}"} for n in range(1, 7)
+    ]
+    launch = {"title": "The launch of the boat", "content": "It floats.", "observed_at": "2026-05-04"}
+    with filled(tmp_path, *notes, launch) as memory:
+
+        def days(question: str) -> set[int]:
+            found = memory.search(question, asked_at=ASKED, dates="filter", limit=50).observations
+            return {o.observed_at.day for o in found if o.title.startswith("Review")}
+
+        assert days("What did the committee do before the launch?") == {1, 2, 3}
+        assert days("What did the committee do after the launch?") == {5, 6}
+        assert days("Since the launch, what did the committee do?") == {4, 5, 6}
+        assert days("What did the committee do until the launch of the boat?") == {1, 2, 3, 4}
+        assert days("What did the committee do before the flood?") == {1, 2, 3, 4, 5, 6}
+        asked = memory.search("What did the committee do before the launch?").trace["question"]
+        assert asked["dates"] == ["before the launch"]
+        memory.add_observation(title="Second launch", content="It sinks.", observed_at="2026-05-05")
+        assert days("What did the committee do before the launch?") == {1, 2, 3, 4, 5, 6}
