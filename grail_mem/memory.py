@@ -32,6 +32,7 @@ from grail_mem.query.view import View
 from grail_mem.recall import exact
 from grail_mem.recall.cascade import cascade
 from grail_mem.recall.ranked import Searcher
+from grail_mem.recall.reranking import Reranker, chosen_reranker
 from grail_mem.recall.result import Recall
 from grail_mem.recall.wish import make_wish, refuse_ranked
 from grail_mem.settings import Settings, read_settings
@@ -64,6 +65,8 @@ class Memory:
         embedder: What turns texts into vectors for ranked recall: `local`, `none`, the name or folder of a
             Sentence-Transformers model behind `sentence-transformers:`, an `Embedder`, or a function from texts to
             vectors; None takes it from the settings.
+        reranker: A function from a question and texts to a score for each text, higher for better, which orders the best 50
+            hits anew; None, which is as good on the data that was looked at, leaves them as they are.
 
     Raises:
         InputError: The path is a file, or `grail.yaml` cannot be used.
@@ -82,6 +85,7 @@ class Memory:
         *,
         actor: str | None = None,
         embedder: Embedder | Callable[[list[str]], Any] | str | None = None,
+        reranker: Reranker | None = None,
     ) -> None:
         root = Path(path).expanduser().resolve()
         if root.exists() and not root.is_dir():
@@ -93,6 +97,7 @@ class Memory:
         recover_from_power_loss(self._view)
         self._sql: SqlSession | None = None
         self._embedder = chosen_embedder(self._settings.embedder if embedder is None else embedder)
+        self._reranker = chosen_reranker(reranker)
         self._searcher: Searcher | None = None
         self._compacting: threading.Thread | None = None
         self._closed = False
@@ -327,6 +332,7 @@ class Memory:
         counter: Callable[[str], int] | None = None,
         context: int | None = None,
         strict: bool = False,
+        ranking: str | None = None,
     ) -> Recall:
         """The observations that meet every condition; with a question, those of them that answer it best.
 
@@ -360,6 +366,8 @@ class Memory:
             counter: Counts them; an estimate when left out.
             context: Turns before and after each hit of a conversation that come along, 0 to 10.
             strict: Be silent too when somebody else than the one asked for said it.
+            ranking: What orders hits: `weighted`, `words`, `vectors`, `lexical` or `reciprocal_rank`; the setting `ranking` when
+                left out.
 
         Returns:
             The answer; `abstention` says why when there is nothing.
@@ -378,12 +386,12 @@ class Memory:
         with self._lock:
             view = self._open()
             if wanted == "recall":
-                refuse_ranked(query, asked_at=asked_at, budget=budget, context=context, strict=strict)
+                refuse_ranked(query, asked_at=asked_at, budget=budget, context=context, strict=strict, ranking=ranking)
                 f, page = make_question(limit=limit, order=order, cursor=cursor, **conditions)
                 return exact.recall(view, f, page)
             questions, f, wish = make_wish(
                 wanted, query, self._settings, limit=limit, order=order, cursor=cursor, asked_at=asked_at, budget=budget,
-                counter=counter, context=context, strict=strict, conditions=conditions,
+                counter=counter, context=context, strict=strict, conditions=conditions, ranking=ranking, reranker=self._reranker,
             )  # fmt: skip
             return cascade(view, self._search_state(), questions, f, wish)
 

@@ -10,9 +10,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from importlib.resources import files
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from grail_mem.errors import InputError
@@ -20,7 +19,9 @@ from grail_mem.index.document import term_hash
 from grail_mem.index.tokens import terms
 from grail_mem.recall.features import SPEAKER
 from grail_mem.recall.ranked import Ranked
+from grail_mem.recall.ranking import number
 
+VERSION: Final = 1
 N_LOOKED_AT: Final = 5
 """The best passages that are looked at; what stands lower is not what a reader takes for the answer."""
 
@@ -90,35 +91,66 @@ class Gates:
     Attributes:
         topic: Whether anything here is about the question.
         speaker: Whether the one asked for said it; None when never calibrated.
+        weights: The mark of the weights whose scores they judge; other scores are not comparable.
     """
 
     topic: Gate
     speaker: Gate | None
+    weights: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """The gates as plain JSON values."""
+        said = {"topic": self.topic.to_dict(), "speaker": self.speaker.to_dict() if self.speaker else None}
+        return {**said, "weights": self.weights}
 
 
-@lru_cache(maxsize=16)
-def read_gates(path: str | None = None) -> Mapping[str, Gates]:
-    """Gates by the name of the embedder, `none` for a search without vectors: of a file, or those of the package.
+@cache
+def shipped_gates() -> Mapping[str, Gates]:
+    """The gates that come with the package, by the name of the embedder, `none` for a search without vectors."""
+    return gates_in(files("grail_mem.recall").joinpath("gates.json").read_text(encoding="utf-8"))
+
+
+def gates_in(text: str) -> Mapping[str, Gates]:
+    """The gates in the text of a file, by the name of the embedder.
 
     Raises:
-        InputError: The file cannot be read as gates.
+        ValueError: It holds no gates.
     """
-    text = (
-        files("grail_mem.recall").joinpath("gates.json").read_text(encoding="utf-8")
-        if path is None
-        else Path(path).read_text(encoding="utf-8")
+    said = json.loads(text)
+    if not isinstance(said, dict) or said.get("version") != VERSION or not isinstance(said.get("gates"), dict):
+        raise ValueError(f"it does not hold gates of version {VERSION}")
+    return {name: _gates(name, one) for name, one in said["gates"].items()}
+
+
+def gates_text(gates: Mapping[str, Gates]) -> str:
+    """The text of a file that holds gates."""
+    said = {"version": VERSION, "gates": {name: one.to_dict() for name, one in gates.items()}}
+    return json.dumps(said, indent=1) + "\n"
+
+
+def _gates(name: str, said: Any) -> Gates:
+    if not isinstance(said, dict) or not isinstance(said.get("weights"), str):
+        raise ValueError(f"the gates of {name} do not say for which weights they are")
+    speaker = said.get("speaker")
+    return Gates(
+        _gate(f"the topic gate of {name}", said.get("topic"), len(Signals._fields)),
+        None if speaker is None else _gate(f"the speaker gate of {name}", speaker, len(SpeakerSignals._fields)),
+        said["weights"],
     )
-    try:
-        return {name: Gates(_gate(said["topic"]), _gate(said["speaker"]) if said.get("speaker") else None)
-                for name, said in json.loads(text)["gates"].items()}  # fmt: skip
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(
-            f"{path} does not hold gates: {error}.", hint="See the gates that come with the package."
-        ) from error
 
 
-def _gate(said: Mapping[str, Any]) -> Gate:
-    return Gate(float(said["bias"]), tuple(map(float, said["weights"])), float(said["floor"]), float(said["sure"]))
+def _gate(what: str, said: Any, n_signals: int) -> Gate:
+    if not isinstance(said, dict) or not isinstance(said.get("weights"), list) or len(said["weights"]) != n_signals:
+        raise ValueError(f"{what} has no {n_signals} weights")
+    gate = Gate(
+        number(said.get("bias"), f"the bias of {what}"),
+        tuple(number(weight, f"a weight of {what}") for weight in said["weights"]),
+        number(said.get("floor"), f"the floor of {what}"),
+        number(said.get("sure"), f"the level of certainty of {what}"),
+    )
+    if gate.sure < gate.floor:
+        raise ValueError(f"{what} is sure below its floor")
+    return gate
 
 
 def signals_of(ranked: Ranked) -> Signals:

@@ -13,7 +13,8 @@ from grail_mem.model.filter import Filter, make_filter
 from grail_mem.model.problem import Gather
 from grail_mem.model.times import parse_when
 from grail_mem.recall.cascade import MAX_QUESTIONS, Wish
-from grail_mem.settings import Settings
+from grail_mem.recall.reranking import Reranker
+from grail_mem.settings import RANKINGS, Settings
 
 MODES: Final = ("recall", "cascade")
 DEFAULT_LIMIT: Final = 10
@@ -25,7 +26,7 @@ MAX_CONTEXT: Final = 10
 def make_wish(
     mode: str, query: str | Sequence[str] | None, settings: Settings, *, limit: int | None, order: str | None,
     cursor: str | None, asked_at: Any, budget: int | None, counter: Callable[[str], int] | None, context: int | None,
-    strict: bool, conditions: Mapping[str, Any],
+    strict: bool, conditions: Mapping[str, Any], ranking: str | None = None, reranker: Reranker | None = None,
 ) -> tuple[tuple[str, ...], Filter, Wish]:  # fmt: skip
     """The questions, the filter and how the answer is wanted.
 
@@ -42,6 +43,8 @@ def make_wish(
         context: Turns around each hit.
         strict: Be silent when somebody else said it.
         conditions: The arguments of `make_filter`.
+        ranking: What orders hits; None takes it from the settings.
+        reranker: Orders the best of them anew.
 
     Raises:
         InputError: One or more values cannot be used; `problems` lists all.
@@ -65,6 +68,8 @@ def make_wish(
         withhold=settings.silence != "never",
         budget=gather.read("", budget, _whole("budget", 1, 10_000_000), None),
         counter=counter,
+        ranking=gather.read("ranking", ranking, read_ranking, settings.ranking),
+        reranker=reranker,
     )
     gather.stop("The question cannot be asked.")
     return questions, f, wish
@@ -86,6 +91,17 @@ def refuse_ranked(query: object, **given: object) -> None:
         raise InputError(
             f"{', '.join(named)} belong{'s' if len(named) == 1 else ''} to a question in words; give one as query."
         )
+
+
+def read_ranking(value: Any) -> str:
+    """The name of a ranking.
+
+    Raises:
+        InputError: There is none of that name.
+    """
+    if value not in RANKINGS:
+        raise InputError(f"ranking must be one of {', '.join(RANKINGS)}, not {value!r}.")
+    return str(value)
 
 
 def _questions(value: Any) -> tuple[str, ...]:
