@@ -22,7 +22,13 @@ from grail_mem.recall.evidence import Asked
 from grail_mem.recall.features import features
 from grail_mem.recall.question import Question, read_question
 from grail_mem.recall.ranking import (
-    RANKS, RECIPROCAL, WEIGHTED, Weights, recipe_named, reciprocal_ranks, shipped_weights,
+    RANKS,
+    RECIPROCAL,
+    WEIGHTED,
+    Weights,
+    recipe_named,
+    reciprocal_ranks,
+    shipped_weights,
 )  # fmt: skip
 
 if TYPE_CHECKING:

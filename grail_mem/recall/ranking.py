@@ -120,7 +120,7 @@ def weights_text(weights: Mapping[str, Weights]) -> str:
 
 def _weights(recipe: str, said: Any) -> Weights:
     if not isinstance(said, dict) or not isinstance(said.get("weights"), dict):
-        raise ValueError(f"{recipe} has no weights")
+        raise ValueError(f"{recipe} has no weights")  # noqa: TRY004  of a file, not of an argument
     if unknown := [name for name in said["weights"] if name not in FEATURES]:
         raise ValueError(f"there is no feature {unknown[0]!r}")
     return Weights(

@@ -130,7 +130,7 @@ def gates_text(gates: Mapping[str, Gates]) -> str:
 
 def _gates(name: str, said: Any) -> Gates:
     if not isinstance(said, dict) or not isinstance(said.get("weights"), str):
-        raise ValueError(f"the gates of {name} do not say for which weights they are")
+        raise ValueError(f"the gates of {name} do not say for which weights they are")  # noqa: TRY004  of a file
     speaker = said.get("speaker")
     return Gates(
         _gate(f"the topic gate of {name}", said.get("topic"), len(Signals._fields)),
@@ -245,6 +245,41 @@ def fit_gate(
     low = float(np.quantile(score[: len(yes)], 1 - floor))
     high = max(float(np.quantile(score[len(yes) :], sure)), low)
     return Gate(round(bias, 4), tuple(round(float(v), 4) for v in weights), round(low, 4), round(high, 4))
+
+
+class Held(NamedTuple):
+    """An answer judged by a gate that did not see it.
+
+    Attributes:
+        score: The logit of yes.
+        passes: Whether it is not below that gate's floor.
+    """
+
+    score: float
+    passes: bool
+
+
+def crossed(signals: Sequence[Sequence[float]], is_yes: Sequence[bool], folds: Sequence[int]) -> list[Held]:
+    """Every answer judged by a gate fitted to the answers of the other folds.
+
+    Args:
+        signals: Of each answer.
+        is_yes: Whether its question can be answered.
+        folds: Number of the fold that holds it out.
+
+    Raises:
+        InputError: Without one of the folds, one kind is missing.
+    """
+    rows = list(zip(signals, is_yes, folds, strict=True))
+    gates = {
+        fold: fit_gate(
+            [s for s, yes, other in rows if yes and other != fold],
+            [s for s, yes, other in rows if not yes and other != fold],
+        )
+        for fold in sorted(set(folds))
+    }
+    scored = [(gates[fold], gates[fold].score(s)) for s, _, fold in rows]
+    return [Held(score, score >= gate.floor) for gate, score in scored]
 
 
 def auroc(yes: Sequence[float], no: Sequence[float]) -> float:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Final, TypeVar
 
 from grail_mem.errors import InputError
 from grail_mem.recall.ranked import Searcher
@@ -19,6 +19,7 @@ from grail_mem.recall.silence import Gates, gates_in, gates_text, shipped_gates
 from grail_mem.store.files import FileState, replace_file, state_of, translated
 from grail_mem.store.layout import Layout
 
+T = TypeVar("T")
 _COMMAND: Final[Mapping[str, str]] = {"gates.json": "grail calibrate", "weights.json": "grail fit"}
 
 
@@ -98,7 +99,7 @@ def _keep(path: Path, text: str) -> Path:
     return path
 
 
-def _held(path: Path, reader: Callable[[str, FileState], Any]) -> Any:
+def _held(path: Path, reader: Callable[[str, FileState], Mapping[str, T]]) -> Mapping[str, T]:
     try:
         state = state_of(path.stat())
     except FileNotFoundError:
@@ -116,7 +117,7 @@ def _gates(path: str, _: FileState) -> Mapping[str, Gates]:
     return _read(path, gates_in)
 
 
-def _read(path: str, reader: Callable[[str], Any]) -> Any:
+def _read(path: str, reader: Callable[[str], T]) -> T:
     name = Path(path).name
     with translated(f"read {name}"):
         data = Path(path).read_bytes()
