@@ -124,8 +124,10 @@ def loss_of(questions: Sequence[Labelled], weights: np.ndarray) -> float:
     import numpy as np
 
     usable = [q for q in questions if q.is_gold.any() and not q.is_gold.all()]
+    if not usable:
+        return 0.0
     parts = [_trained(q, q.columns.astype(np.float64), weights) for q in usable]
-    return float(np.mean([_loss(*part, weights)[0] for part in parts])) if parts else 0.0
+    return _Trained(parts, np.full(len(parts), 1 / len(parts))).loss(weights)[0]
 
 
 def crossed(
@@ -158,16 +160,34 @@ def _trained(q: Labelled, columns: np.ndarray, learnt: np.ndarray) -> tuple[np.n
     return columns[gold[first]], columns[others]
 
 
-def _loss(gold: np.ndarray, others: np.ndarray, w: np.ndarray) -> tuple[float, np.ndarray]:
-    """The loss of one question and its slope."""
-    import numpy as np
+class _Trained:
+    """The passages of all questions that are learnt from, behind one another.
 
-    g, o = gold @ w, others @ w
-    most = max(g.max(), o.max())
-    e_gold, e_others = np.exp(g - most), np.exp(o - most)
-    whole = e_gold + e_others.sum()
-    slope = ((e_others * (1 / whole).sum()) @ others - (1 - e_gold / whole) @ gold) / len(g)
-    return -float(np.mean(np.log(np.maximum(e_gold / whole, 1e-30)))), slope
+    Args:
+        parts: Gold and other passages of each question, at least one of both.
+        weight: How much each question counts.
+    """
+
+    def __init__(self, parts: Sequence[tuple[np.ndarray, np.ndarray]], weight: np.ndarray) -> None:
+        import numpy as np
+
+        n_gold, n_others = (np.array([len(part[kind]) for part in parts]) for kind in (0, 1))
+        self._gold, self._others = (np.concatenate([part[kind] for part in parts]) for kind in (0, 1))
+        self._first_gold, self._first_other = np.cumsum(n_gold) - n_gold, np.cumsum(n_others) - n_others
+        self._of_gold, self._of_other = (np.repeat(np.arange(len(parts)), n) for n in (n_gold, n_others))
+        self._counts = (weight / n_gold)[self._of_gold]
+
+    def loss(self, w: np.ndarray) -> tuple[float, np.ndarray]:
+        """The loss by weights, and its slope."""
+        import numpy as np
+
+        g, o = self._gold @ w, self._others @ w
+        most = np.maximum(np.maximum.reduceat(g, self._first_gold), np.maximum.reduceat(o, self._first_other))
+        e_gold, e_others = np.exp(g - most[self._of_gold]), np.exp(o - most[self._of_other])
+        whole = e_gold + np.add.reduceat(e_others, self._first_other)[self._of_gold]
+        pull = np.add.reduceat(self._counts / whole, self._first_gold)[self._of_other]
+        slope = (e_others * pull) @ self._others - (self._counts * (1 - e_gold / whole)) @ self._gold
+        return -float(self._counts @ np.log(np.maximum(e_gold / whole, 1e-30))), slope
 
 
 def _minimum(
@@ -182,14 +202,12 @@ def _minimum(
     except ImportError as error:
         raise MissingDependencyError("Fitting weights needs scipy.", hint="pip install 'grail-mem[fit]'") from error
 
+    trained = _Trained(parts, weight)
+
     def loss(w: np.ndarray) -> tuple[float, np.ndarray]:
         away = w - known
-        total, slope = strength * float(away @ away) / 2, strength * away
-        for part, share in zip(parts, weight, strict=True):
-            own, pull = _loss(*part, w)
-            total += share * own
-            slope = slope + share * pull
-        return total, slope
+        own, slope = trained.loss(w)
+        return own + strength * float(away @ away) / 2, slope + strength * away
 
     done = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 200})
     return done.x, float(done.fun)

@@ -42,7 +42,7 @@ class Fit:
         before: Shares of the questions with any and with all answers among the first 5, and the mean reciprocal rank, by
             the shipped weights.
         after: The same by fitted weights that did not see the question.
-        is_better: Whether no figure fell and the mean reciprocal rank rose.
+        is_better: Whether leaving the shipped weights helps: no figure fell and the mean reciprocal rank rose.
         weights: The fitted weights and the bias.
         path: Where they were written; None when they were not.
     """
@@ -167,7 +167,9 @@ def _fitted(
     learnt, strength = _near(prior, shipped.bias, taught)
     if progress is not None:
         progress("fitting", n_fits, n_fits)
-    is_better = after["MRR"] > before["MRR"] and all(after[name] >= before[name] for name in _SHOWN)
+    is_better = (
+        strength is not None and after["MRR"] > before["MRR"] and all(after[name] >= before[name] for name in _SHOWN)
+    )
     of = {name: round(float(w), 4) for name, w in zip(shipped.of, learnt.weights, strict=True)}
     weights = Weights(shipped.recipe, round(learnt.bias, 4), of)
     return Fit(shipped.recipe, len(usable), len(questions) - len(usable), strength, before, after, is_better, weights)
