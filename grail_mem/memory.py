@@ -469,7 +469,7 @@ class Memory:
         Args:
             questions: As for `calibrate`; those without an answer teach nothing. 20 others at least.
             recipe: `words`, `vectors` or `lexical`; the one in use when left out.
-            force: Keep the weights even if they are no better.
+            force: Keep the weights even if they are no better, unless they are those shipped.
             dry_run: Only report.
             progress: Called with what is being done, how much of it is done, and how much there is.
 

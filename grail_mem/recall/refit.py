@@ -83,7 +83,7 @@ def refit(
         searcher: Its corpus and vectors.
         questions: Labelled questions; those without an answer teach nothing. 20 others at least.
         recipe: `words`, `vectors` or `lexical`; None takes the one that is in use.
-        force: Keep the weights even if they are no better.
+        force: Keep the weights even if they are no better, unless they are those shipped.
         dry_run: Only report.
         progress: Called with what is being done, how much of it is done, and how much there is.
 
@@ -106,7 +106,7 @@ def refit(
     _refuse_few(asked, len(usable))
     assert weights is not None  # noqa: S101  there are questions
     made = _fitted(weights, learnt_from, golds, usable, progress)
-    if dry_run or not (made.is_better or force):
+    if dry_run or made.strength is None or not (made.is_better or force):
         return made
     return replace(made, path=str(keep_weights(view.layout, made.weights)))
 
