@@ -70,7 +70,7 @@ class Memory:
             Sentence-Transformers model behind `sentence-transformers:`, an `Embedder`, or a function from texts to
             vectors; None takes it from the settings.
         reranker: A function from a question and texts to a score for each text, higher for better, which orders the best 50
-            hits anew; None, which is as good on the data that was looked at, leaves them as they are.
+            hits anew; None leaves them as they are.
 
     Raises:
         InputError: The path is a file, or `grail.yaml` cannot be used.
