@@ -143,7 +143,9 @@ def show_fit(done: Fit, *, dry_run: bool) -> None:
     elif done.is_better:
         output.say("Nothing was written.")
     elif done.strength is None:
-        output.say("Nothing was written: leaving the shipped weights makes the ranking of other questions worse.")
+        output.say(
+            "Nothing was written: leaving the shipped weights does not make the ranking of other questions surely better."
+        )
     else:
         hint = "" if dry_run else " --force writes them all the same."
         output.say(f"Nothing was written: the fitted weights are no better.{hint}")

@@ -132,7 +132,7 @@ def calibrate(
             f"The ranking '{RECIPROCAL}' is never silent, so there is nothing to calibrate.",
             hint="Choose another ranking in grail.yaml.",
         )
-    asked = read_for(view, searcher, questions)
+    asked = read_for(view, searcher, questions, ranking)
     _refuse_few(sum(bool(q.answers) for q in asked), sum(not q.answers for q in asked))
     tuning = read_tuning(view.layout)
     topic, speaker = _Signals([], []), _Signals([], [])

@@ -119,15 +119,13 @@ def fit(questions: Sequence[Labelled], prior: Prior | None = None) -> Fitted:
     return Fitted(raw, prior.bias + float((prior.weights - raw) @ mean), loss)
 
 
-def loss_of(questions: Sequence[Labelled], weights: np.ndarray) -> float:
-    """The mean loss of questions by weights, over those that have a gold candidate; 0 when none has."""
+def losses_of(questions: Sequence[Labelled], weights: np.ndarray) -> np.ndarray:
+    """The loss of each question by weights; each must have a gold candidate and another one."""
     import numpy as np
 
-    usable = [q for q in questions if q.is_gold.any() and not q.is_gold.all()]
-    if not usable:
-        return 0.0
-    parts = [_trained(q, q.columns.astype(np.float64), weights) for q in usable]
-    return _Trained(parts, np.full(len(parts), 1 / len(parts))).loss(weights)[0]
+    one = np.ones(1)
+    parts = (_trained(q, q.columns.astype(np.float64), weights) for q in questions)
+    return np.array([_Trained([part], one).loss(weights)[0] for part in parts])
 
 
 def crossed(

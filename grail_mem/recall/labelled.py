@@ -112,6 +112,8 @@ def _bytes(path: Path) -> bytes:
         raise NotFoundError(f"There is no file {str(path)!r}.") from error
     except OSError as error:
         raise StoreError(f"{str(path)!r} cannot be read: {error.strerror}.") from error
+    except ValueError as error:
+        raise InputError(f"{str(path)!r} is no path of a file.") from error
     if len(data) > MAX_BYTES:
         raise InputError(f"{str(path)!r} is larger than {MAX_BYTES} bytes.")
     return data

@@ -1,8 +1,8 @@
 """Refit: the weights of a recipe fitted to labelled questions about one store, near to those that are shipped.
 
 A few dozen questions say little about two dozen weights. So the shipped weights are where the fit begins, leaving them
-costs, and how much is chosen by cross-validation: a strength for which the questions that were held out are ranked best,
-which may be to leave nothing at all. Knows nothing of files of questions and of weights.
+costs, and how much is chosen by cross-validation: the strength at which questions that were held out have the least loss,
+unless that is within chance of the loss by the shipped weights, which then stay. Knows nothing of files of questions and of weights.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from grail_mem.errors import InputError
 from grail_mem.query.view import View
-from grail_mem.recall.fitting import Fitted, Labelled, Prior, crossed, fit, loss_of
+from grail_mem.recall.fitting import Fitted, Labelled, Prior, crossed, fit, losses_of
 from grail_mem.recall.labelled import LabelledQuestion, Questions
 from grail_mem.recall.measures import NAMES, first_places, row
 from grail_mem.recall.ranked import Ranked, Searcher
@@ -31,6 +31,24 @@ _SHOWN: Final = ("any@5", "all@5", "MRR")
 
 
 @dataclass(frozen=True, slots=True)
+class Taught:
+    """One question with what it found.
+
+    Attributes:
+        labelled: The candidates, and which of them answer it.
+        gold: The documents that answer it, found or not.
+    """
+
+    labelled: Labelled
+    gold: tuple[int, ...]
+
+    @property
+    def can_teach(self) -> bool:
+        """Whether an answer is among the candidates, and something else."""
+        return bool(self.labelled.is_gold.any() and not self.labelled.is_gold.all())
+
+
+@dataclass(frozen=True, slots=True)
 class Fit:
     """What a fit found.
 
@@ -38,7 +56,7 @@ class Fit:
         recipe: Whose weights were fitted.
         n_questions: Questions that taught something.
         n_not_found: Questions none of whose answers is among what is weighed, so that no weights can help.
-        strength: What leaving the shipped weights costs; None when any leaving makes it worse.
+        strength: What leaving the shipped weights costs; None when leaving them helps too little to be sure of.
         before: Shares of the questions with any and with all answers among the first 5, and the mean reciprocal rank, by
             the shipped weights.
         after: The same by fitted weights that did not see the question.
@@ -92,23 +110,42 @@ def refit(
         MissingDependencyError: The extra `fit` is not installed.
     """
     ranking = _ranking(recipe, view.settings.ranking)
-    asked = [q for q in read_for(view, searcher, questions) if q.answers]
-    document = documents_of(view, searcher, frozenset().union(*(q.answers for q in asked)))
-    shipped = shipped_weights()
-    learnt_from: list[Labelled] = []
-    golds: list[list[int]] = []
-    weights: Weights | None = None
-    for question, ranked in ask(searcher, asked, ranking=ranking, weights=shipped, progress=progress):
-        weights = ranked.weights
-        golds.append([document[id_] for id_ in sorted(question.answers)])
-        learnt_from.append(_labelled(ranked, golds[-1]))
-    usable = [place for place, q in enumerate(learnt_from) if q.is_gold.any() and not q.is_gold.all()]
-    _refuse_few(asked, len(usable))
-    assert weights is not None  # noqa: S101  there are questions
-    made = _fitted(weights, learnt_from, golds, usable, progress)
+    asked = [q for q in read_for(view, searcher, questions, ranking) if q.answers]
+    _refuse_few(len(asked), len(asked))
+    shipped, found = taught(view, searcher, asked, ranking=ranking, progress=progress)
+    _refuse_few(sum(q.can_teach for q in found), len(asked))
+    made = _fitted(shipped, found, progress)
     if dry_run or made.strength is None or not (made.is_better or force):
         return made
     return replace(made, path=str(keep_weights(view.layout, made.weights)))
+
+
+def taught(
+    view: View,
+    searcher: Searcher,
+    questions: Sequence[LabelledQuestion],
+    *,
+    ranking: str,
+    progress: Progress | None = None,
+) -> tuple[Weights, list[Taught]]:
+    """What questions find, and the shipped weights of the recipe by which they are asked.
+
+    Args:
+        view: The store.
+        searcher: Its corpus and vectors, up to date.
+        questions: Questions with an answer, at least one.
+        ranking: One of `RANKINGS` that has weights.
+        progress: Called with what is being done, how much of it is done, and how much there is.
+    """
+    document = documents_of(view, searcher, frozenset().union(*(q.answers for q in questions)))
+    found = []
+    weights: Weights | None = None
+    for question, ranked in ask(searcher, questions, ranking=ranking, weights=shipped_weights(), progress=progress):
+        weights = ranked.weights
+        gold = tuple(document.get(id_, -1) for id_ in sorted(question.answers))
+        found.append(Taught(_labelled(ranked, gold), gold))
+    assert weights is not None  # noqa: S101  there are questions
+    return weights, found
 
 
 def _ranking(recipe: str | None, ranking: str) -> str:
@@ -122,12 +159,12 @@ def _ranking(recipe: str | None, ranking: str) -> str:
     return recipe or ranking
 
 
-def _refuse_few(asked: Sequence[LabelledQuestion], n_usable: int) -> None:
+def _refuse_few(n_usable: int, n_asked: int) -> None:
     if n_usable < LEAST:
         raise InputError(
-            f"{n_usable} of {len(asked)} questions with an answer can teach something; at least {LEAST} must.",
-            hint="Ask more questions; of those given, a search finds no answer at all among what it weighs."
-            if len(asked) >= LEAST
+            f"{n_usable} of {n_asked} questions with an answer can teach something; at least {LEAST} must.",
+            hint="A question whose answer is not among the candidates of the search cannot."
+            if n_usable < n_asked
             else "Ask more questions that the store can answer.",
         )
 
@@ -139,34 +176,27 @@ def _labelled(ranked: Ranked, gold: Sequence[int]) -> Labelled:
     return Labelled(ranked.columns, observation, np.isin(observation, gold))
 
 
-def _fitted(
-    shipped: Weights, questions: Sequence[Labelled], golds: Sequence[Sequence[int]], usable: Sequence[int],
-    progress: Progress | None,
-) -> Fit:  # fmt: skip
+def _fitted(shipped: Weights, questions: Sequence[Taught], progress: Progress | None) -> Fit:
     """The fit of everything, with figures of fits that did not see what they are judged by."""
-    import numpy as np
-
-    prior = np.array(list(shipped.of.values()))
+    usable = [place for place, q in enumerate(questions) if q.can_teach]
+    some = [questions[place].labelled for place in usable]
     folds = folds_of([0] * len(usable))
     n_fits, done = len(set(folds)) + 1, 0
 
-    def learn(some: Sequence[Labelled]) -> Fitted:
+    def learn(of: Sequence[Labelled]) -> tuple[Fitted, float | None]:
         nonlocal done
-        learnt, _ = _near(prior, shipped.bias, some)
+        learnt = near(shipped, of)
         done += 1
         if progress is not None:
             progress("fitting", done, n_fits)
         return learnt
 
-    taught = [questions[place] for place in usable]
-    scores = [q.columns @ prior + shipped.bias for q in questions]
-    before = _measured(questions, golds, scores)
-    for place, score in zip(usable, crossed(taught, folds, learn), strict=True):
+    scores = [q.labelled.columns @ _values(shipped) for q in questions]
+    before = measured(questions, scores)
+    for place, score in zip(usable, crossed(some, folds, lambda of: learn(of)[0]), strict=True):
         scores[place] = score
-    after = _measured(questions, golds, scores)
-    learnt, strength = _near(prior, shipped.bias, taught)
-    if progress is not None:
-        progress("fitting", n_fits, n_fits)
+    after = measured(questions, scores)
+    learnt, strength = learn(some)
     is_better = (
         strength is not None and after["MRR"] > before["MRR"] and all(after[name] >= before[name] for name in _SHOWN)
     )
@@ -175,40 +205,55 @@ def _fitted(
     return Fit(shipped.recipe, len(usable), len(questions) - len(usable), strength, before, after, is_better, weights)
 
 
-def _near(prior: np.ndarray, bias: float, questions: Sequence[Labelled]) -> tuple[Fitted, float | None]:
-    """Weights near to those known, as near as ranks best what is held out; and the strength, None for not leaving them."""
+def near(shipped: Weights, questions: Sequence[Labelled]) -> tuple[Fitted, float | None]:
+    """Weights near to those known, and the strength that holds them there; None where leaving them helps too little.
+
+    Of the strengths by which the loss of what is held out falls by more than its standard error, the one with the least.
+
+    Args:
+        shipped: The weights that are known.
+        questions: Each with a gold candidate and another one.
+    """
+    import numpy as np
+
     folds = folds_of([0] * len(questions))
-
-    def held_out(strength: float) -> float:
-        return _held_out_loss(questions, folds, Prior(prior, bias, strength))
-
-    best, least = None, loss_of(questions, prior)
+    prior = _values(shipped)
+    known = losses_of(questions, prior)
+    best, most = None, 0.0
     for strength in STRENGTHS:
-        loss = held_out(strength)
-        if loss >= least:
-            break  # the loss falls, then rises, as the weights are let loose
-        best, least = strength, loss
+        gain = known - _held_out_losses(questions, folds, Prior(prior, shipped.bias, strength))
+        mean, error = float(gain.mean()), float(gain.std(ddof=1) / np.sqrt(len(gain)))
+        if mean > max(most, error):
+            best, most = strength, mean
     if best is None:
-        return Fitted(prior, bias, least), None
-    return fit(questions, Prior(prior, bias, best)), best
+        return Fitted(prior, shipped.bias, float(known.mean())), None
+    return fit(questions, Prior(prior, shipped.bias, best)), best
 
 
-def _held_out_loss(questions: Sequence[Labelled], folds: Sequence[int], prior: Prior) -> float:
-    total = 0.0
+def _values(weights: Weights) -> np.ndarray:
+    import numpy as np
+
+    return np.array(list(weights.of.values()))
+
+
+def _held_out_losses(questions: Sequence[Labelled], folds: Sequence[int], prior: Prior) -> np.ndarray:
+    """The loss of each question by weights that did not see it."""
+    import numpy as np
+
+    losses = np.zeros(len(questions))
     for fold in sorted(set(folds)):
-        held = [q for q, own in zip(questions, folds, strict=True) if own == fold]
+        held = [place for place, own in enumerate(folds) if own == fold]
         learnt = fit([q for q, own in zip(questions, folds, strict=True) if own != fold], prior)
-        total += loss_of(held, learnt.weights) * len(held)
-    return total / len(questions)
+        losses[held] = losses_of([questions[place] for place in held], learnt.weights)
+    return losses
 
 
-def _measured(
-    questions: Sequence[Labelled], golds: Sequence[Sequence[int]], scores: Sequence[np.ndarray]
-) -> dict[str, float]:
+def measured(questions: Sequence[Taught], scores: Sequence[np.ndarray]) -> dict[str, float]:
+    """Shares of questions with any and with all golds among the first 5, and the mean reciprocal rank, by scores."""
     import numpy as np
 
     rows = [
-        row(first_places(q.observation, score), gold) for q, gold, score in zip(questions, golds, scores, strict=True)
+        row(first_places(q.labelled.observation, score), q.gold) for q, score in zip(questions, scores, strict=True)
     ]
     means = dict(zip(NAMES, np.mean(rows, axis=0).tolist(), strict=True))
     return {name: round(means[name], 4) for name in _SHOWN}

@@ -24,8 +24,14 @@ LEAST: Final = 20
 """Questions of a kind below which nothing can be told: with 20, one of them is 5 %."""
 
 
-def read_for(view: View, searcher: Searcher, questions: Questions) -> tuple[LabelledQuestion, ...]:
+def read_for(view: View, searcher: Searcher, questions: Questions, ranking: str) -> tuple[LabelledQuestion, ...]:
     """Labelled questions, whose answers are observations of the store; brings the search up to date.
+
+    Args:
+        view: The store.
+        searcher: Its corpus and vectors.
+        questions: A file or objects.
+        ranking: By which they will be asked.
 
     Raises:
         InputError: They cannot be used, or passages lack the vectors that the figures depend on.
@@ -38,7 +44,7 @@ def read_for(view: View, searcher: Searcher, questions: Questions) -> tuple[Labe
         zone=view.settings.zone,
     )
     searcher.refresh()
-    if searcher.n_behind:
+    if searcher.n_behind and ranking != "lexical":
         raise InputError(
             f"{searcher.n_behind} passages have no vector yet, so nothing that is measured now would hold.",
             hint="`grail index` makes them.",

@@ -88,9 +88,12 @@ def keep_gates(layout: Layout, name: str, gates: Gates) -> Path:
 
 def drop(path: Path) -> bool:
     """Remove a file of a store's own gates or weights; returns whether it was there."""
-    was_there = path.exists()
-    path.unlink(missing_ok=True)
-    return was_there
+    with translated(f"remove {path.name}"):
+        try:
+            path.unlink()
+        except FileNotFoundError:
+            return False
+    return True
 
 
 def _keep(path: Path, text: str) -> Path:
@@ -100,10 +103,11 @@ def _keep(path: Path, text: str) -> Path:
 
 
 def _held(path: Path, reader: Callable[[str, FileState], Mapping[str, T]]) -> Mapping[str, T]:
-    try:
-        state = state_of(path.stat())
-    except FileNotFoundError:
-        return {}
+    with translated(f"read {path.name}"):
+        try:
+            state = state_of(path.stat())
+        except FileNotFoundError:
+            return {}
     return reader(str(path), state)
 
 

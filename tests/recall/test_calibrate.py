@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from labelled_store import ANIMALS, answered, filled, ids, unanswered
 from search_stores import hashed_words
 
 from grail_mem import Memory
 from grail_mem.errors import InputError, NotFoundError, StoreError
+from grail_mem.recall.labelled import read_questions
 from grail_mem.recall.ranking import shipped_weights
 from grail_mem.recall.silence import auroc, crossed, fit_gate, shipped_gates
 
@@ -74,11 +79,33 @@ def test_files_that_hold_no_questions_are_refused(tmp_path: Path) -> None:
         assert "at most 10000" in problems(memory, path, '{"question": "a"}\n' * 10_001)[-1]
         with pytest.raises(NotFoundError):
             memory.calibrate(tmp_path / "nowhere.jsonl")
+        with pytest.raises(InputError, match="no path"):
+            memory.calibrate("a\0b")
         with pytest.raises(StoreError):
             memory.calibrate(tmp_path)
         for wrong in (3, {"question": "a"}, b"a", [3], [None]):
             with pytest.raises(InputError):
                 memory.calibrate(wrong)  # type: ignore[arg-type]  # on purpose
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["question", "answers", "asked_at", "x"]), inner),
+    max_leaves=8,
+)  # fmt: skip
+
+
+@given(st.lists(JSON, max_size=4), st.binary(max_size=30))
+def test_no_input_does_more_than_be_refused(
+    tmp_path_factory: pytest.TempPathFactory, values: list[object], tail: bytes
+) -> None:
+    """Whatever a file holds, it is questions or an `InputError` with reasons."""
+    path = tmp_path_factory.getbasetemp() / "any.jsonl"
+    path.write_bytes(b"\n".join([json.dumps(value).encode() for value in values] + [tail]))
+    for source in (path, values):
+        with contextlib.suppress(InputError):
+            read = read_questions(source, known=lambda ids: ids, now=datetime(2026, 6, 1, tzinfo=UTC), zone="UTC")  # type: ignore[arg-type]  # any
+            assert all(q.text for q in read)
 
 
 def test_too_few_questions_of_a_kind_are_refused(tmp_path: Path) -> None:
@@ -217,6 +244,13 @@ def test_what_has_no_vector_yet_is_not_calibrated_with(tmp_path: Path) -> None:
         memory.add_observation(content="The newt sleeps late.")
         with pytest.raises(InputError, match="1 passages have no vector yet"):
             memory.calibrate([*answered(memory), *unanswered()])
+    with filled_again(tmp_path, "lexical") as memory:  # which no vector counts for
+        assert memory.calibrate([*answered(memory), *unanswered()]).embedder == "none"
+
+
+def filled_again(root: Path, ranking: str) -> Memory:
+    (root / "grail.yaml").write_text(f"ranking: {ranking}\n")
+    return Memory(root, embedder=hashed_words())
 
 
 def test_reciprocal_ranks_are_not_calibrated(tmp_path: Path) -> None:

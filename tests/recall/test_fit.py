@@ -13,7 +13,7 @@ from labelled_store import ANIMALS, answered, filled, unanswered
 
 from grail_mem import Memory
 from grail_mem.errors import InputError, MissingDependencyError
-from grail_mem.recall.fitting import Fitted, Labelled, Prior, crossed, fit, loss_of
+from grail_mem.recall.fitting import Fitted, Labelled, Prior, crossed, fit, losses_of
 from grail_mem.recall.ranking import shipped_weights
 
 pytest.importorskip("scipy")
@@ -37,7 +37,7 @@ def test_a_strong_prior_is_kept_and_a_weak_one_left() -> None:
     assert kept.weights == pytest.approx(prior, abs=1e-3)
     left = fit(questions, Prior(prior, 0.0, 1e-3))
     assert left.weights[0] > 1 > abs(left.weights[1])
-    losses = [loss_of(questions, fit(questions, Prior(prior, 0.0, s)).weights) for s in (1e6, 1.0, 0.1, 1e-3)]
+    losses = [losses_of(questions, fit(questions, Prior(prior, 0.0, s)).weights).mean() for s in (1e6, 1.0, 0.1, 1e-3)]
     assert losses == sorted(losses, reverse=True)
 
 
