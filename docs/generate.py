@@ -26,6 +26,8 @@ from grail_mem.model.problem import Problem  # noqa: E402
 from grail_mem.query.compaction import Compacted  # noqa: E402
 from grail_mem.query.lists import Listed  # noqa: E402
 from grail_mem.query.sql import VIEWS  # noqa: E402
+from grail_mem.recall.calibration import Calibrated, Compared, Judgement  # noqa: E402
+from grail_mem.recall.refit import Fit  # noqa: E402
 from grail_mem.recall.result import Abstention, Citation, Recall  # noqa: E402
 from grail_mem.settings import Settings  # noqa: E402
 from grail_mem.store.schema import COLUMNS, PUBLIC  # noqa: E402
@@ -50,6 +52,10 @@ RESULTS = (
     Synced,
     Compacted,
     Checked,
+    Calibrated,
+    Compared,
+    Judgement,
+    Fit,
     Problem,
 )
 
@@ -172,7 +178,7 @@ def python() -> str:
                 f"### {name}\n\n```python\n{_signature(name, member)}\n```\n\n{_prose(inspect.getdoc(member))}\n"
             )
     parts.append(
-        "## What verbs return\n\nFrozen values; each but `Entity`, `Relationship` and `Evidence` has `to_dict()`, its plain JSON values.\n"
+        "## What verbs return\n\nFrozen values; each but `Entity`, `Relationship`, `Evidence`, `Compared` and `Judgement` has `to_dict()`, its plain JSON values.\n"
     )
     for kind in RESULTS:
         listed = "\n".join(f"{f.name}: {_type(f.type)}" for f in fields(kind))

@@ -21,6 +21,7 @@ CLASS = """class MemoryProject:
         *,
         actor: str | None = None,
         embedder: Embedder | Callable[[list[str]], Any] | str | None = None,
+        reranker: Reranker | None = None,
     ) -> None: ...
     async def __aenter__(self) -> Self: ...
     async def __aexit__(

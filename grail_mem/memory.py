@@ -32,12 +32,17 @@ from grail_mem.query.lists import Listed
 from grail_mem.query.sql import SqlSession
 from grail_mem.query.view import View
 from grail_mem.recall import exact
+from grail_mem.recall.calibration import Calibrated, calibrate
 from grail_mem.recall.cascade import cascade
 from grail_mem.recall.communities import communities
 from grail_mem.recall.document import document as one_document
+from grail_mem.recall.labelled import Questions
 from grail_mem.recall.local import local
 from grail_mem.recall.ranked import Searcher
+from grail_mem.recall.refit import Fit, refit
+from grail_mem.recall.reranking import Reranker, chosen_reranker
 from grail_mem.recall.result import Recall
+from grail_mem.recall.tuning import drop
 from grail_mem.recall.wish import make_wish, refuse_ranked
 from grail_mem.settings import Settings, read_settings
 from grail_mem.store.layout import Layout
@@ -69,6 +74,8 @@ class Memory:
         embedder: What turns texts into vectors for ranked recall: `local`, `none`, the name or folder of a
             Sentence-Transformers model behind `sentence-transformers:`, an `Embedder`, or a function from texts to
             vectors; None takes it from the settings.
+        reranker: A function from a question and texts to a score for each text, higher for better, which orders the best 50
+            hits anew; None leaves them as they are.
 
     Raises:
         InputError: The path is a file, or `grail.yaml` cannot be used.
@@ -87,6 +94,7 @@ class Memory:
         *,
         actor: str | None = None,
         embedder: Embedder | Callable[[list[str]], Any] | str | None = None,
+        reranker: Reranker | None = None,
     ) -> None:
         root = Path(path).expanduser().resolve()
         if root.exists() and not root.is_dir():
@@ -98,6 +106,7 @@ class Memory:
         recover_from_power_loss(self._view)
         self._sql: SqlSession | None = None
         self._embedder = chosen_embedder(self._settings.embedder if embedder is None else embedder)
+        self._reranker = chosen_reranker(reranker)
         self._searcher: Searcher | None = None
         self._beside: Beside | None = None
         self._compacting: threading.Thread | None = None
@@ -338,6 +347,7 @@ class Memory:
         strict: bool = False,
         dates: str | None = None,
         document: str | None = None,
+        ranking: str | None = None,
     ) -> Recall:
         """The observations that meet every condition; with a question, those of them that answer it best.
 
@@ -375,6 +385,8 @@ class Memory:
             dates: What the days do that the question names, such as `last week`: `boost` (default) what is from then, `filter`
                 out all else, or `off`.
             document: For the mode `document`: an id, a path relative to the root, the text of a source, or a session.
+            ranking: What orders hits: `weighted`, `words`, `vectors`, `lexical` or `reciprocal_rank`; the setting `ranking` when
+                left out.
 
         Returns:
             The answer; `abstention` says why when there is nothing.
@@ -401,12 +413,14 @@ class Memory:
                     strict=strict,
                     dates=dates,
                     document=document,
+                    ranking=ranking,
                 )
                 f, page = make_question(limit=limit, order=order, cursor=cursor, **conditions)
                 return exact.recall(view, f, page)
             questions, f, wish = make_wish(
                 wanted, query, self._settings, limit=limit, order=order, cursor=cursor, asked_at=asked_at, budget=budget,
                 counter=counter, context=context, strict=strict, dates=dates, document=document, conditions=conditions,
+                ranking=ranking, reranker=self._reranker,
             )  # fmt: skip
             searcher = self._search_state()
             if wanted == "local":
@@ -459,6 +473,69 @@ class Memory:
             texts = texts_without_vector(view, searcher.corpus, meaning) if meaning else []
         n_embedded = embed(meaning, texts, progress=progress, lock=self._lock) if meaning else 0
         return replace(done, n_embedded=n_embedded, model=searcher.gates_name)
+
+    def calibrate(
+        self, questions: Questions, *, dry_run: bool = False, progress: Callable[[str, int, int], None] | None = None
+    ) -> Calibrated:
+        """Fit to labelled questions when ranked recall is silent; counts from then on for this embedder in this store.
+
+        The gates are written to `gates.json` in the store's root. What they do is measured on questions that they were not
+        fitted to, beside the same of the gates in force.
+
+        Args:
+            questions: A file of JSON lines or such mappings: `question`; `answers`, a list of ids, empty when the store has no
+                answer; and optionally `asked_at`. 20 with an answer and 20 without one at least.
+            dry_run: Only report.
+            progress: Called with what is being done, how much of it is done, and how much there is.
+
+        Raises:
+            InputError: The questions cannot be used or are too few, `problems` lists every reason; or vectors are missing.
+            NotFoundError: There is no such file.
+        """
+        with self._lock:
+            return calibrate(self._open(), self._search_state(), questions, dry_run=dry_run, progress=progress)
+
+    def fit(
+        self,
+        questions: Questions,
+        *,
+        recipe: str | None = None,
+        force: bool = False,
+        dry_run: bool = False,
+        progress: Callable[[str, int, int], None] | None = None,
+    ) -> Fit:
+        """Fit the weights of the ranking to labelled questions, near to those shipped; kept only where that is better.
+
+        The weights are written to `weights.json` in the store's root. Scores change with them, so gates do not count any more
+        until `calibrate` makes new ones.
+
+        Args:
+            questions: As for `calibrate`; those without an answer teach nothing. 20 others at least.
+            recipe: `words`, `vectors` or `lexical`; the one in use when left out.
+            force: Keep the weights even if they are no better, unless they are those shipped.
+            dry_run: Only report.
+            progress: Called with what is being done, how much of it is done, and how much there is.
+
+        Raises:
+            InputError: The questions cannot be used or are too few, `problems` lists every reason; or vectors are missing.
+            NotFoundError: There is no such file.
+            MissingDependencyError: The extra `fit` is not installed.
+        """
+        with self._lock:
+            return refit(
+                self._open(), self._search_state(), questions, recipe=recipe, force=force, dry_run=dry_run,
+                progress=progress,
+            )  # fmt: skip
+
+    def reset_gates(self) -> bool:
+        """Remove the store's own gates, so that those shipped count again; returns whether there were any."""
+        with self._lock:
+            return drop(self._open().layout.gates)
+
+    def reset_weights(self) -> bool:
+        """Remove the store's own weights, so that those shipped count again; returns whether there were any."""
+        with self._lock:
+            return drop(self._open().layout.weights)
 
     def get(self, id: str) -> Observation:  # noqa: A002  the word of the design
         """One observation, as its file says now.

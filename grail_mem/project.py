@@ -14,6 +14,7 @@ from typing import Any, Self
 
 from grail_mem.index.embedder import Embedder
 from grail_mem.memory import Memory
+from grail_mem.recall.reranking import Reranker
 
 VERBS = tuple(name for name, member in vars(Memory).items() if callable(member) and not name.startswith("_"))
 """The verbs, in the order in which Memory defines them."""
@@ -38,8 +39,9 @@ class MemoryProject:
         *,
         actor: str | None = None,
         embedder: Embedder | Callable[[list[str]], Any] | str | None = None,
+        reranker: Reranker | None = None,
     ) -> None:
-        self._memory = Memory(path, actor=actor, embedder=embedder)
+        self._memory = Memory(path, actor=actor, embedder=embedder, reranker=reranker)
 
     async def __aenter__(self) -> Self:
         return self

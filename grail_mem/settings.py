@@ -18,6 +18,9 @@ from grail_mem.model.category import clean_category
 DURABILITIES: Final = ("full", "fast")
 STAMPS: Final = ("sync", "never")
 SILENCES: Final = ("gate", "never")
+RECIPES: Final = ("words", "vectors", "lexical")
+"""What weights of the ranking there are for: vectors of words and passages, vectors of passages only, no vectors."""
+RANKINGS: Final = ("weighted", *RECIPES, "reciprocal_rank")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +80,13 @@ class Settings:
         metadata={
             "about": "`gate`: a question that nothing answers gets a reason instead of hits; `never`: the best hits are "
             "returned whatever they are worth"
+        },
+    )
+    ranking: str = field(
+        default="weighted",
+        metadata={
+            "about": "what orders hits: `weighted` (fitted weights, those for what the index holds), the same by name (`words`, "
+            "`vectors`, `lexical`), or `reciprocal_rank` (places in the order by words and in that by vectors; never silent)"
         },
     )
     half_life_days: float = field(
@@ -169,7 +179,7 @@ def _wrong(key: str, value: Any) -> str:
         return f"must be text, not {value!r}"
     if key == "embedder" and not re.fullmatch("auto|local|none|sentence-transformers:.+", value):
         return f"must be auto, local, none or sentence-transformers:MODEL, not {value!r}"
-    choices = {"durability": DURABILITIES, "stamp": STAMPS, "silence": SILENCES}.get(key)
+    choices = {"durability": DURABILITIES, "stamp": STAMPS, "silence": SILENCES, "ranking": RANKINGS}.get(key)
     if choices:
         return "" if value in choices else f"must be one of {', '.join(choices)}, not {value!r}"
     try:

@@ -95,6 +95,12 @@ def _orders() -> list[str]:
     return list(ORDERS)
 
 
+def _rankings() -> list[str]:
+    from grail_mem.settings import RANKINGS
+
+    return list(RANKINGS)
+
+
 # -- the fields of an observation, for add and update ------------------------------------------------------------------
 
 Title = Annotated[str | None, typer.Option("--title", metavar="TEXT", help="One line.")]
@@ -238,3 +244,10 @@ EmbedderName = Annotated[
         "--embedder", metavar="NAME", help="auto, local, none or sentence-transformers:MODEL; else as grail.yaml says."
     ),
 ]
+RankingName = Annotated[
+    str | None,
+    typer.Option(
+        "--ranking", metavar="NAME", autocompletion=_rankings,
+        help="weighted, words, vectors, lexical or reciprocal_rank; else as grail.yaml says.",
+    ),
+]  # fmt: skip

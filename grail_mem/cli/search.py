@@ -53,6 +53,7 @@ def search_command(
     dates: o.Dates = None,
     budget: o.Budget = None,
     embedder: o.EmbedderName = None,
+    ranking: o.RankingName = None,
     full: Annotated[bool, typer.Option("--full", help="Print what matched, and the turns around it.")] = False,
     text_pack: Annotated[bool, typer.Option("--text-pack", help="Print the answer as an agent receives it.")] = False,
     form: Annotated[
@@ -85,6 +86,7 @@ def search_command(
             entity_types=entity_types, relationship_type=relationship_type, min_confidence=o.number(min_confidence), kind=kind,
             status=status, source_kind=source_kind, session=session, speaker=speaker, text=text, as_of=as_of,
             limit=o.number(limit), asked_at=asked_at, context=o.number(context), strict=strict, dates=dates, budget=o.number(budget),
+            ranking=ranking,
         )  # fmt: skip
         near = list(_near_misses(memory, found))
     pack = _pack(found, form) if text_pack else ""

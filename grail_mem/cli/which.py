@@ -110,7 +110,7 @@ def split(
 
 def _names_a_folder(own: str, text: str) -> bool:
     """Whether a word is the store and the command's own word is missing."""
-    return (own == "QUESTION" or (own == "ID" and not _may_be_id(text))) and _is_folder(text)
+    return (own in {"QUESTION", "FILE"} or (own == "ID" and not _may_be_id(text))) and _is_folder(text)
 
 
 def _is_folder(text: str) -> bool:

@@ -1,7 +1,7 @@
 """The cascade: one to three questions in words to a ranked, explained, budgeted answer, or to a reasoned silence.
 
-refresh → filter → search → candidates → features → rank → silence → gather → freshness → duplicates → context. Every stage
-stands in the trace. Knows nothing of how passages are found and weighed.
+refresh → filter → search → candidates → features → rank → silence → gather → freshness → duplicates → rerank → context.
+Every stage stands in the trace. Knows nothing of how passages are found and weighed.
 """
 
 from __future__ import annotations
@@ -28,8 +28,10 @@ from grail_mem.recall.exact import behind, entities_of, explain, relationships_o
 from grail_mem.recall.hit import Hit, hit_of
 from grail_mem.recall.question import Question
 from grail_mem.recall.ranked import Ranked, Searcher, timed
+from grail_mem.recall.reranking import N_RERANKED, Reranker, rerank
 from grail_mem.recall.result import Abstention, Citation, Coverage, Recall
-from grail_mem.recall.silence import Gates, Signals, read_gates, signals_of, speaker_signals_of
+from grail_mem.recall.silence import Gates, Signals, signals_of, speaker_signals_of
+from grail_mem.recall.tuning import gates_name, read_tuning
 from grail_mem.store.files import FileState
 from grail_mem.store.schema import observation_of, state_in
 
@@ -70,6 +72,8 @@ class Wish:
         counter: Counts them.
         n_passages: Passages of one observation that are shown, at most.
         dates: What the days do that a question names: `boost`, `filter` or `off`.
+        ranking: One of `RANKINGS`.
+        reranker: Orders the best hits anew, unless None.
     """
 
     limit: int
@@ -83,6 +87,8 @@ class Wish:
     counter: Counter | Callable[[str], int] | None = None
     n_passages: int = 1
     dates: Dates = "boost"
+    ranking: str = "weighted"
+    reranker: Reranker | None = None
 
 
 @dataclass(slots=True)
@@ -146,23 +152,27 @@ def ask(
         asked = [replace(question, dates=()) for question in asked]
     n_allowed = int(allowed.sum())
     trace["filter"] |= {"passages": n_allowed}
-    warnings = _warnings(searcher)
+    warnings = _warnings(searcher, wish)
     if not n_allowed:
         return Recall(abstention=_none_allowed(view, f, asked, wish), warnings=warnings), {}
-    ranked = [searcher.rank(question, allowed, stage=lambda name, work: timed(trace, name, work)) for question in asked]
+    tuning = read_tuning(view.layout)
+    ranked = [
+        searcher.rank(
+            question, allowed, tuning.weights_in_force, stage=lambda name, work: timed(trace, name, work),
+            ranking=wish.ranking,
+        )
+        for question in asked
+    ]  # fmt: skip
     main = max(ranked, key=lambda r: r.score[r.order[0]] if len(r.order) else -math.inf)
     trace["candidates"] |= {name: len(rows) for name, rows in main.found.by.items()} | {"all": len(main.found.passages)}
     trace["question"] = _understood(main)
-    pool = _pool(ranked, wish.limit * _POOL, wish.n_passages)
+    n_pool = max(wish.limit * _POOL, N_RERANKED if wish.reranker is not None else 0)
+    pool = _pool(ranked, n_pool, wish.n_passages)
     trace["rank"] = {"recipe": main.weights.recipe, "observations": len(pool)}
-    gates = read_gates().get(searcher.gates_name)
+    gates, why_none = tuning.gates_in_force(gates_name(searcher, main.weights), main.weights)
     judged = timed(trace, "silence", lambda: _judge(main, gates, wish))
     trace["silence"] |= judged.said
-    if gates is None and searcher.embedder is not None:
-        warnings = (
-            *warnings,
-            f"No gates are calibrated for {searcher.gates_name}, so nothing is withheld.",
-        )
+    warnings = (*warnings, *([why_none] if why_none else []))
     pool = [best for best in pool if best.score >= pool[0].score - _MARGIN] if wish.withhold else pool
     trace["gate"] = {"margin": _MARGIN, "passed": len(pool)}
     hits, states = timed(trace, "gather", lambda: _gather(view, searcher, pool))
@@ -175,8 +185,12 @@ def ask(
     if judged.coverage == "none" and (wish.withhold or not hits):
         near = tuple(hit.id for hit in hits[:_NEAR_MISSES])
         return Recall(
-            abstention=_silent(judged, searcher, near), coverage="none", question=questions[0], warnings=warnings
+            abstention=_silent(judged, searcher, wish, near), coverage="none", question=questions[0], warnings=warnings
         ), states
+    if wish.reranker is not None:
+        reranker = wish.reranker
+        hits, scores = timed(trace, "rerank", lambda: rerank(reranker, questions[0], hits))
+        trace["rerank"] |= {"reranked": len(scores), "scores": scores}
     hits = hits[: wish.limit]
     if wish.context:
         hits, more = timed(
@@ -227,18 +241,18 @@ def _none_allowed(view: View, f: Filter, asked: Sequence[Question], wish: Wish) 
     return explain(view, f)
 
 
-def _silent(judged: _Judged, searcher: Searcher, near: tuple[str, ...]) -> Abstention:
+def _silent(judged: _Judged, searcher: Searcher, wish: Wish, near: tuple[str, ...]) -> Abstention:
     """Nothing is returned: because nothing is good enough, or perhaps because much cannot be found by meaning yet."""
-    if searcher.n_behind:
+    if searcher.n_behind and wish.ranking != "lexical":
         detail = f"{judged.detail} {searcher.n_behind} passages have no vector yet; `grail index` makes them."
         return Abstention("index_behind", detail, near)
     return Abstention("below_floor" if near else "no_match", judged.detail, near)
 
 
-def _warnings(searcher: Searcher) -> tuple[str, ...]:
+def _warnings(searcher: Searcher, wish: Wish) -> tuple[str, ...]:
     """What makes an answer slower or poorer than it could be."""
     made = []
-    if searcher.n_behind:
+    if searcher.n_behind and wish.ranking != "lexical":
         made.append(
             f"{searcher.n_behind} passages have no vector yet and are found by words and links alone; "
             "`grail index` makes them."

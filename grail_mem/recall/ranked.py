@@ -21,7 +21,15 @@ from grail_mem.recall.candidates import Candidates, candidates
 from grail_mem.recall.evidence import Asked
 from grail_mem.recall.features import features
 from grail_mem.recall.question import Question, read_question
-from grail_mem.recall.ranking import Weights, read_weights
+from grail_mem.recall.ranking import (
+    RANKS,
+    RECIPROCAL,
+    WEIGHTED,
+    Weights,
+    recipe_named,
+    reciprocal_ranks,
+    shipped_weights,
+)  # fmt: skip
 
 if TYPE_CHECKING:
     import numpy as np
@@ -112,6 +120,7 @@ class Searcher:
         allowed: np.ndarray,
         weights: Mapping[str, Weights] | None = None,
         stage: Callable[[str, Callable[[], Any]], Any] | None = None,
+        ranking: str = WEIGHTED,
     ) -> Ranked:
         """Weigh the passages that may answer a question.
 
@@ -120,19 +129,27 @@ class Searcher:
             allowed: Which passages may be returned, bool, by number.
             weights: By recipe; those that come with the package when left out.
             stage: Called with the name of each stage and what does it; returns what that returns.
+            ranking: One of `RANKINGS`.
+
+        Raises:
+            InputError: The ranking needs vectors that the embedder does not make.
         """
         import numpy as np
 
         run = stage or (lambda _, work: work())
-        asked: Asked = run("search", lambda: Asked(question, self.corpus, self._usable()))
+        of = weights or shipped_weights()
+        meaning = self._usable()
+        chosen = RANKS if ranking == RECIPROCAL else of[self._recipe(ranking)]
+        if chosen.recipe == "lexical":
+            meaning = None
+        asked: Asked = run("search", lambda: Asked(question, self.corpus, meaning))
         found: Candidates = run("candidates", lambda: candidates(asked, allowed))
-        chosen = (weights or read_weights())[self._recipe(asked)]
         columns = run("features", lambda: features(asked, found.evidence, found.passages, found.links, list(chosen.of)))
-        score = chosen.score(columns)
-        if asked.vectors is not None and self.meaning is not None:
-            bare = np.flatnonzero(self.meaning.row[found.passages] < 0)
+        score = reciprocal_ranks(columns) if chosen is RANKS else chosen.score(columns)
+        if meaning is not None and chosen is not RANKS:
+            bare = np.flatnonzero(meaning.row[found.passages] < 0)
             if len(bare):  # what has no vector yet is weighed as if nothing had one
-                plain = (weights or read_weights())["lexical"]
+                plain = of["lexical"]
                 listed = features(asked, found.evidence, found.passages[bare], found.links, list(plain.of))
                 score[bare] = plain.score(listed)
         us = self.corpus.columns.us[self.corpus.columns.doc[found.passages]]
@@ -143,10 +160,14 @@ class Searcher:
     def _usable(self) -> Meaning | None:
         return self.meaning if self.meaning is not None and len(self.meaning.store) else None
 
-    def _recipe(self, asked: Asked) -> str:
-        if asked.vectors is None:
-            return "lexical"
-        return "words" if asked.has_words else "vectors"
+    def _recipe(self, ranking: str) -> str:
+        meaning = self._usable()
+        return recipe_named(
+            ranking,
+            has_vectors=meaning is not None,
+            has_words=meaning is not None and meaning.has_words,
+            may_have_vectors=self.embedder is not None,
+        )
 
 
 def timed(trace: dict[str, Any], name: str, work: Callable[[], T]) -> T:

@@ -10,9 +10,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from importlib.resources import files
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from grail_mem.errors import InputError
@@ -21,10 +20,12 @@ from grail_mem.index.tokens import terms
 from grail_mem.recall.evidence import Asked
 from grail_mem.recall.features import SPEAKER
 from grail_mem.recall.ranked import Ranked
+from grail_mem.recall.ranking import number
 
 if TYPE_CHECKING:
     import numpy as np
 
+VERSION: Final = 1
 N_LOOKED_AT: Final = 5
 """The best passages that are looked at; what stands lower is not what a reader takes for the answer."""
 
@@ -94,35 +95,66 @@ class Gates:
     Attributes:
         topic: Whether anything here is about the question.
         speaker: Whether the one asked for said it; None when never calibrated.
+        weights: The mark of the weights whose scores they judge; other scores are not comparable.
     """
 
     topic: Gate
     speaker: Gate | None
+    weights: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """The gates as plain JSON values."""
+        said = {"topic": self.topic.to_dict(), "speaker": self.speaker.to_dict() if self.speaker else None}
+        return {**said, "weights": self.weights}
 
 
-@lru_cache(maxsize=16)
-def read_gates(path: str | None = None) -> Mapping[str, Gates]:
-    """Gates by the name of the embedder, `none` for a search without vectors: of a file, or those of the package.
+@cache
+def shipped_gates() -> Mapping[str, Gates]:
+    """The gates that come with the package, by the name of the embedder, `none` for a search without vectors."""
+    return gates_in(files("grail_mem.recall").joinpath("gates.json").read_text(encoding="utf-8"))
+
+
+def gates_in(text: str) -> Mapping[str, Gates]:
+    """The gates in the text of a file, by the name of the embedder.
 
     Raises:
-        InputError: The file cannot be read as gates.
+        ValueError: It holds no gates.
     """
-    text = (
-        files("grail_mem.recall").joinpath("gates.json").read_text(encoding="utf-8")
-        if path is None
-        else Path(path).read_text(encoding="utf-8")
+    said = json.loads(text)
+    if not isinstance(said, dict) or said.get("version") != VERSION or not isinstance(said.get("gates"), dict):
+        raise ValueError(f"it does not hold gates of version {VERSION}")
+    return {name: _gates(name, one) for name, one in said["gates"].items()}
+
+
+def gates_text(gates: Mapping[str, Gates]) -> str:
+    """The text of a file that holds gates."""
+    said = {"version": VERSION, "gates": {name: one.to_dict() for name, one in gates.items()}}
+    return json.dumps(said, indent=1) + "\n"
+
+
+def _gates(name: str, said: Any) -> Gates:
+    if not isinstance(said, dict) or not isinstance(said.get("weights"), str):
+        raise ValueError(f"the gates of {name} do not say for which weights they are")  # noqa: TRY004  of a file
+    speaker = said.get("speaker")
+    return Gates(
+        _gate(f"the topic gate of {name}", said.get("topic"), len(Signals._fields)),
+        None if speaker is None else _gate(f"the speaker gate of {name}", speaker, len(SpeakerSignals._fields)),
+        said["weights"],
     )
-    try:
-        return {name: Gates(_gate(said["topic"]), _gate(said["speaker"]) if said.get("speaker") else None)
-                for name, said in json.loads(text)["gates"].items()}  # fmt: skip
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(
-            f"{path} does not hold gates: {error}.", hint="See the gates that come with the package."
-        ) from error
 
 
-def _gate(said: Mapping[str, Any]) -> Gate:
-    return Gate(float(said["bias"]), tuple(map(float, said["weights"])), float(said["floor"]), float(said["sure"]))
+def _gate(what: str, said: Any, n_signals: int) -> Gate:
+    if not isinstance(said, dict) or not isinstance(said.get("weights"), list) or len(said["weights"]) != n_signals:
+        raise ValueError(f"{what} has no {n_signals} weights")
+    gate = Gate(
+        number(said.get("bias"), f"the bias of {what}"),
+        tuple(number(weight, f"a weight of {what}") for weight in said["weights"]),
+        number(said.get("floor"), f"the floor of {what}"),
+        number(said.get("sure"), f"the level of certainty of {what}"),
+    )
+    if gate.sure < gate.floor:
+        raise ValueError(f"{what} is sure below its floor")
+    return gate
 
 
 def signals_of(ranked: Ranked) -> Signals:
@@ -226,6 +258,41 @@ def fit_gate(
     low = float(np.quantile(score[: len(yes)], 1 - floor))
     high = max(float(np.quantile(score[len(yes) :], sure)), low)
     return Gate(round(bias, 4), tuple(round(float(v), 4) for v in weights), round(low, 4), round(high, 4))
+
+
+class Held(NamedTuple):
+    """An answer judged by a gate that did not see it.
+
+    Attributes:
+        score: The logit of yes.
+        passes: Whether it is not below that gate's floor.
+    """
+
+    score: float
+    passes: bool
+
+
+def crossed(signals: Sequence[Sequence[float]], is_yes: Sequence[bool], folds: Sequence[int]) -> list[Held]:
+    """Every answer judged by a gate fitted to the answers of the other folds.
+
+    Args:
+        signals: Of each answer.
+        is_yes: Whether its question can be answered.
+        folds: Number of the fold that holds it out.
+
+    Raises:
+        InputError: Without one of the folds, one kind is missing.
+    """
+    rows = list(zip(signals, is_yes, folds, strict=True))
+    gates = {
+        fold: fit_gate(
+            [s for s, yes, other in rows if yes and other != fold],
+            [s for s, yes, other in rows if not yes and other != fold],
+        )
+        for fold in sorted(set(folds))
+    }
+    scored = [(gates[fold], gates[fold].score(s)) for s, _, fold in rows]
+    return [Held(score, score >= gate.floor) for gate, score in scored]
 
 
 def auroc(yes: Sequence[float], no: Sequence[float]) -> float:

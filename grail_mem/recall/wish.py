@@ -13,7 +13,8 @@ from grail_mem.model.filter import Filter, make_filter
 from grail_mem.model.problem import Gather
 from grail_mem.model.times import parse_when
 from grail_mem.recall.cascade import MAX_QUESTIONS, Dates, Wish
-from grail_mem.settings import Settings
+from grail_mem.recall.reranking import Reranker
+from grail_mem.settings import RANKINGS, Settings
 
 MODES: Final = ("recall", "cascade", "local", "global", "document")
 DEFAULT_LIMIT: Final = 10
@@ -26,7 +27,8 @@ MAX_CONTEXT: Final = 10
 def make_wish(
     mode: str, query: str | Sequence[str] | None, settings: Settings, *, limit: int | None, order: str | None,
     cursor: str | None, asked_at: Any, budget: int | None, counter: Callable[[str], int] | None, context: int | None,
-    strict: bool, dates: str | None, document: str | None, conditions: Mapping[str, Any],
+    strict: bool, dates: str | None, document: str | None, conditions: Mapping[str, Any], ranking: str | None = None,
+    reranker: Reranker | None = None,
 ) -> tuple[tuple[str, ...], Filter, Wish]:  # fmt: skip
     """The questions, the filter and how the answer is wanted.
 
@@ -45,6 +47,8 @@ def make_wish(
         dates: What the days do that the question names.
         document: What the mode `document` is about.
         conditions: The arguments of `make_filter`.
+        ranking: What orders hits; None takes it from the settings.
+        reranker: Orders the best of them anew.
 
     Raises:
         InputError: One or more values cannot be used; `problems` lists all.
@@ -81,6 +85,8 @@ def make_wish(
         budget=gather.read("", budget, _whole("budget", 1, 10_000_000), None),
         counter=counter,
         dates=gather.read("", dates, _dates, "boost"),
+        ranking=gather.read("ranking", ranking, read_ranking, settings.ranking),
+        reranker=reranker,
     )
     gather.stop("The question cannot be asked.")
     return questions, f, wish
@@ -102,6 +108,17 @@ def refuse_ranked(query: object, **given: object) -> None:
         raise InputError(
             f"{', '.join(named)} belong{'s' if len(named) == 1 else ''} to a question in words; give one as query."
         )
+
+
+def read_ranking(value: Any) -> str:
+    """The name of a ranking.
+
+    Raises:
+        InputError: There is none of that name.
+    """
+    if value not in RANKINGS:
+        raise InputError(f"ranking must be one of {', '.join(RANKINGS)}, not {value!r}.")
+    return str(value)
 
 
 def _questions(value: Any) -> tuple[str, ...]:

@@ -14,6 +14,8 @@ from grail_mem.store.filename import is_ignored_dir, is_observation_file
 
 MEMORIES: Final = "memories"
 SETTINGS_FILE: Final = "grail.yaml"
+GATES_FILE: Final = "gates.json"
+WEIGHTS_FILE: Final = "weights.json"
 LEDGER: Final = ".grail/ledger"
 LOCAL: Final = ".grail/local"
 STAGING: Final = f"{LOCAL}/staging"
@@ -21,7 +23,7 @@ OUTPUT: Final = "output"
 
 
 _PLACES: Final = {
-    "settings": SETTINGS_FILE, "ledger": LEDGER, "local": LOCAL, "staging": STAGING,
+    "settings": SETTINGS_FILE, "gates": GATES_FILE, "weights": WEIGHTS_FILE, "ledger": LEDGER, "local": LOCAL, "staging": STAGING,
     "output": OUTPUT, "snapshots": f"{OUTPUT}/snapshots", "index": f"{OUTPUT}/index", "vectors": f"{OUTPUT}/vectors",
 }  # fmt: skip
 _PLAIN_PATH: Final = re.compile(
@@ -40,6 +42,8 @@ class Layout:
         notes: Folder of the observation files, relative to the root; empty when they lie in the root itself.
         memories: Truth: the observation files.
         settings: The settings file, optional.
+        gates: Gates of silence calibrated on this store, optional; settings as well.
+        weights: Weights of the ranking fitted to this store, optional; settings as well.
         ledger: Truth: one append-only chain per clone of the store.
         local: What belongs to this copy on this machine alone: locks, the clone's name, files being written.
         staging: Files being written, before they get their names.
@@ -53,6 +57,8 @@ class Layout:
     notes: str = MEMORIES
     memories: Path = field(init=False, repr=False)
     settings: Path = field(init=False, repr=False)
+    gates: Path = field(init=False, repr=False)
+    weights: Path = field(init=False, repr=False)
     ledger: Path = field(init=False, repr=False)
     local: Path = field(init=False, repr=False)
     staging: Path = field(init=False, repr=False)

@@ -13,14 +13,12 @@ gold one the best by the present weights counts, so the fit runs twice.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -35,9 +33,10 @@ from grail_mem.index.embedder import LocalEmbedder
 from grail_mem.index.embedding import embed, texts_without_vector
 from grail_mem.model.filter import Filter
 from grail_mem.recall import features as f
-from grail_mem.recall.fitting import Labelled, fit
+from grail_mem.recall.fitting import Labelled, crossed, fit
 from grail_mem.recall.ranked import Searcher
-from grail_mem.recall.ranking import RECIPES, VERSION, Weights
+from grail_mem.recall.ranking import Weights, reciprocal_ranks, weights_text
+from grail_mem.settings import RECIPES
 
 FOLDS = 4
 CHOSEN = {
@@ -122,31 +121,15 @@ def scored(store: Store, first_fold: int, vectors: Path | None) -> list[Scored]:
         return found
 
 
-def crossed(scored_: Sequence[Scored], recipe: str, names: Sequence[str]) -> list[np.ndarray]:
-    """Scores of every question's candidates by weights that did not see it."""
+def held_out(scored_: Sequence[Scored], recipe: str, names: Sequence[str]) -> list[np.ndarray]:
+    """Scores of every question's candidates by weights of some features that did not see it."""
     at = [CHOSEN[recipe].index(name) for name in names]
-    scores: list[np.ndarray] = [np.zeros(0)] * len(scored_)
-    for fold in range(FOLDS):
-        learnt = fit([s.labelled(recipe).only(at) for s in scored_ if s.fold != fold])
-        for i, s in enumerate(scored_):
-            if s.fold == fold:
-                scores[i] = s.columns[recipe][:, at] @ learnt.weights + learnt.bias
-    return scores
+    return crossed([s.labelled(recipe).only(at) for s in scored_], [s.fold for s in scored_], fit)
 
 
 def measured(scored_: Sequence[Scored], scores: Sequence[np.ndarray]) -> Mapping[str, Measured]:
     """The measures of each set."""
     return measure([(s.set, s.asked, s.source, s.session, score) for s, score in zip(scored_, scores, strict=True)])
-
-
-def reciprocal(*scores: np.ndarray) -> np.ndarray:
-    """Reciprocal ranks of several scores together. Source: Cormack and others, 2009."""
-    total = np.zeros(len(scores[0]))
-    for score in scores:
-        rank = np.empty(len(score))
-        rank[np.argsort(-score, kind="stable")] = np.arange(len(score))
-        total += 1 / (60 + rank)
-    return total
 
 
 def main() -> None:
@@ -164,7 +147,7 @@ def main() -> None:
             if store.questions:
                 every += scored(store, number % FOLDS, arguments.vectors)
         print(name, len(every), flush=True)
-    out: dict[str, Any] = {"version": VERSION}
+    out: dict[str, Weights] = {}
     for recipe in RECIPES:
         chosen = [s for s in every if recipe in s.columns]
         key = "lexical" if recipe == "lexical" else "words"
@@ -173,20 +156,24 @@ def main() -> None:
             show("vectors alone", measured(chosen, [s.columns["words:cosine"] for s in chosen]))
             show(
                 "reciprocal ranks",
-                measured(chosen, [reciprocal(s.columns["words:bm25"], s.columns["words:cosine"]) for s in chosen]),
+                measured(
+                    chosen,
+                    [
+                        reciprocal_ranks(np.stack([s.columns[f"words:{n}"] for n in ("bm25", "cosine")], 1))
+                        for s in chosen
+                    ],
+                ),
             )
-        show(f"{recipe}, {len(CHOSEN[recipe])} features", measured(chosen, crossed(chosen, recipe, CHOSEN[recipe])))
+        show(f"{recipe}, {len(CHOSEN[recipe])} features", measured(chosen, held_out(chosen, recipe, CHOSEN[recipe])))
         for group, names in (f.GROUPS | {"context": f.CONTEXT}).items() if arguments.ablate else ():
             left = [name for name in CHOSEN[recipe] if name not in names]
             if len(left) < len(CHOSEN[recipe]):
-                show(f"  without {group}", measured(chosen, crossed(chosen, recipe, left)))
+                show(f"  without {group}", measured(chosen, held_out(chosen, recipe, left)))
         learnt = fit([s.labelled(recipe) for s in chosen])
-        out[recipe] = {
-            "bias": round(learnt.bias, 4),
-            "weights": {n: round(float(w), 4) for n, w in zip(CHOSEN[recipe], learnt.weights, strict=True)},
-        }
+        of = {n: round(float(w), 4) for n, w in zip(CHOSEN[recipe], learnt.weights, strict=True)}
+        out[recipe] = Weights(recipe, round(learnt.bias, 4), of)
     if arguments.out:
-        arguments.out.write_text(json.dumps(out, indent=1) + "\n", encoding="utf-8")
+        arguments.out.write_text(weights_text(out), encoding="utf-8")
 
 
 if __name__ == "__main__":

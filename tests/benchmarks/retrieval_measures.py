@@ -1,17 +1,17 @@
-"""Measures of a ranking: any and all of the golds among the first, mean reciprocal rank, nDCG, by observation and session.
+"""The measures of a ranking by set, of observations and of sessions, with intervals.
 
 Passages are ranked; an observation stands where its best passage does, a session where its best observation does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from retrieval_sets import Asked
 
-NAMES = ("any@5", "all@5", "any@10", "all@10", "recall@5", "MRR", "nDCG@10")
+from grail_mem.recall.measures import NAMES, first_places, row
 
 
 @dataclass(slots=True)
@@ -27,25 +27,6 @@ class Measured:
     unit: np.ndarray
     session: np.ndarray
     category: np.ndarray
-
-
-def first_places(names: Sequence[str], score: np.ndarray) -> list[str]:
-    """Names by their best score, each once, best first."""
-    order = np.argsort(-np.asarray(score), kind="stable")
-    return list(dict.fromkeys(np.asarray(names)[order].tolist()))
-
-
-def row(ranked: Sequence[str], gold: Iterable[str]) -> list[float]:
-    """The measures of one ranking, in the order of `NAMES`; a gold that is not ranked stands behind everything."""
-    wanted = list(gold)
-    place = {name: i for i, name in enumerate(ranked)}
-    ranks = np.array([place.get(name, 10**9) for name in wanted])
-    gain = sum(1 / np.log2(2 + r) for r in ranks if r < 10)
-    best = sum(1 / np.log2(2 + r) for r in range(min(len(wanted), 10)))
-    return [
-        float((ranks < 5).any()), float((ranks < 5).all()), float((ranks < 10).any()), float((ranks < 10).all()),
-        float((ranks < 5).mean()), float(1 / (1 + ranks.min())), float(gain / best),
-    ]  # fmt: skip
 
 
 def measure(ranked: Iterable[tuple[str, Asked, np.ndarray, np.ndarray, np.ndarray]]) -> Mapping[str, Measured]:

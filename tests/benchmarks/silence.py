@@ -8,14 +8,13 @@ another store of the sets, asked here as they are; same-topic are the questions 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import random
 import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,8 +27,10 @@ from grail_mem.index.catalog import update_catalog
 from grail_mem.index.embedder import LocalEmbedder
 from grail_mem.index.embedding import embed, texts_without_vector
 from grail_mem.model.filter import Filter
+from grail_mem.recall.plot import check_plot, plot_scores
 from grail_mem.recall.ranked import Searcher
-from grail_mem.recall.silence import auroc, fit_gate, signals_of, speaker_signals_of
+from grail_mem.recall.ranking import shipped_weights
+from grail_mem.recall.silence import Gates, auroc, crossed, fit_gate, gates_text, signals_of, speaker_signals_of
 
 MOST = 60
 """Questions of another store asked in one, so that no pair of stores outweighs the rest."""
@@ -76,21 +77,14 @@ def judged(store: Store, others: Sequence[Store], vectors: Path | None) -> dict[
     return found
 
 
-def crossed(rows: Sequence[Judged], yes: str, no: str, signals: str) -> tuple[list[float], list[float]]:
+def held_out(rows: Sequence[Judged], yes: str, no: str, signals: str) -> tuple[list[float], list[float]]:
     """Scores of both kinds by gates that did not see the store of the question."""
     rows = [r for r in rows if r.kind in {yes, no} and getattr(r, signals) is not None]
     names = sorted({r.store for r in rows})
-    fold = {name: i % 4 for i, name in enumerate(names)} if len(names) > 3 else None
-    scores: dict[str, list[float]] = {yes: [], no: []}
-    for held in range(4):
-        inside = [i for i, r in enumerate(rows) if (fold[r.store] if fold else i % 4) == held]
-        seen = [r for i, r in enumerate(rows) if i not in set(inside)]
-        gate = fit_gate(
-            [getattr(r, signals) for r in seen if r.kind == yes], [getattr(r, signals) for r in seen if r.kind == no]
-        )
-        for i in inside:
-            scores[rows[i].kind].append(gate.score(getattr(rows[i], signals)))
-    return scores[yes], scores[no]
+    folds = [(names.index(r.store) if len(names) > 3 else i) % 4 for i, r in enumerate(rows)]
+    held = crossed([getattr(r, signals) for r in rows], [r.kind == yes for r in rows], folds)
+    scores = [(r.kind, h.score) for r, h in zip(rows, held, strict=True)]
+    return [score for kind, score in scores if kind == yes], [score for kind, score in scores if kind == no]
 
 
 def curve(title: str, yes: Sequence[float], no: Sequence[float]) -> None:
@@ -113,6 +107,8 @@ def main() -> None:
     parser.add_argument("--plot", type=Path, help="draw where the scores of both kinds lie")
     parser.add_argument("--most", type=int, default=8, help="stores of one set at most")
     arguments = parser.parse_args()
+    if arguments.plot:
+        check_plot(arguments.plot)
     stores: list[Store] = []
     for text in arguments.sets:
         name, _, paths = text.partition("=")
@@ -123,18 +119,19 @@ def main() -> None:
         others = [s for s in stores if s is not store and not (s.set == store.set == "longmemeval")]
         for name, found in judged(store, others, arguments.vectors).items():
             rows[name] += found
-    gates: dict[str, Any] = {}
+    gates: dict[str, Gates] = {}
     for name, found in rows.items():
         print(f"-- {'with' if name == 'vectors' else 'without'} vectors")
-        yes, no = crossed(found, "answerable", "off-topic", "topic")
+        yes, no = held_out(found, "answerable", "off-topic", "topic")
         curve("off-topic, all stores, one floor", yes, no)
         if arguments.plot and name == "vectors":
-            draw(arguments.plot, yes, no)
+            lines = {"95 % answered": float(np.quantile(yes, 0.05))}
+            plot_scores(arguments.plot, yes, no, lines)
         for set_ in sorted({r.set for r in found}):
             own = [r for r in found if r.set == set_]
-            curve(f"off-topic, {set_}", *crossed(own, "answerable", "off-topic", "topic"))
+            curve(f"off-topic, {set_}", *held_out(own, "answerable", "off-topic", "topic"))
         talk = [r for r in found if r.set == "locomo"]
-        curve("same-topic, other speaker, locomo", *crossed(talk, "answerable", "same-topic", "speaker"))
+        curve("same-topic, other speaker, locomo", *held_out(talk, "answerable", "same-topic", "speaker"))
         topic = fit_gate(
             [r.topic for r in found if r.kind == "answerable"], [r.topic for r in found if r.kind == "off-topic"]
         )
@@ -144,26 +141,10 @@ def main() -> None:
             [r.speaker for r in known if r.kind == "same-topic" and r.speaker],
         )
         key = LocalEmbedder().identity.name if name == "vectors" else "none"
-        gates[key] = {"topic": topic.to_dict(), "speaker": speaker.to_dict()}
+        mark = shipped_weights()["words" if name == "vectors" else "lexical"].mark
+        gates[key] = Gates(topic, speaker, mark)
     if arguments.out:
-        arguments.out.write_text(json.dumps({"gates": gates}, indent=1) + "\n", encoding="utf-8")
-
-
-def draw(path: Path, yes: Sequence[float], no: Sequence[float]) -> None:
-    """Draw where the scores of questions with and without an answer lie."""
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(figsize=(7, 3.2), layout="constrained")
-    edges = np.linspace(min(*yes, *no), max(*yes, *no), 60).tolist()
-    axes.hist(yes, edges, density=True, alpha=0.7, label="can be answered")
-    axes.hist(no, edges, density=True, alpha=0.7, label="off-topic")
-    axes.axvline(float(np.quantile(yes, 0.05)), color="black", lw=1, ls="--", label="95 % answered")
-    axes.set(xlabel="score of the gate (logit)", ylabel="density")
-    axes.legend(frameon=False)
-    figure.savefig(path, dpi=150)
+        arguments.out.write_text(gates_text(gates), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from grail_mem import Memory
 from grail_mem.errors import GrailError, IndexUnusableError, InputError
 from grail_mem.index.embedder import local_is_installed
 from grail_mem.recall.hit import Hit
-from grail_mem.recall.silence import read_gates
+from grail_mem.recall.silence import shipped_gates
 from grail_mem.store.layout import Layout
 
 NOTES = [
@@ -35,7 +35,7 @@ def test_f25_nonsense_is_answered_with_nothing_and_a_reason(tmp_path: Path, embe
     with Memory(tmp_path, embedder=embedder) as memory:
         memory.add_observations(NOTES)
         name = memory.index().model
-        if embedder == "local" and name not in read_gates():
+        if embedder == "local" and name not in shipped_gates():
             pytest.skip(f"no gates are calibrated for {name}")
         answer = memory.search("zzxq unrelated marsupial tariff")
         assert answer.observations == ()

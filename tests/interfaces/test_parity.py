@@ -27,6 +27,10 @@ COMMAND_OF = {
     "compact": "compact",
     "rebuild": "rebuild",
     "index": "index",
+    "calibrate": "calibrate",
+    "reset_gates": "calibrate",
+    "fit": "fit",
+    "reset_weights": "fit",
     "check": "check",
 }
 NO_COMMAND = {

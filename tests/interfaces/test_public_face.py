@@ -32,7 +32,16 @@ def test_only_the_subject_is_positional() -> None:
     for name in VERBS:
         parameters = list(inspect.signature(getattr(Memory, name)).parameters.values())[1:]
         positional = [p.name for p in parameters if p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
-        assert positional in ([], ["query"], ["id"], ["id", "category"], ["tail"], ["drafts"], ["text", "params"]), name
+        assert positional in (
+            [],
+            ["query"],
+            ["id"],
+            ["id", "category"],
+            ["tail"],
+            ["drafts"],
+            ["questions"],
+            ["text", "params"],
+        ), name
 
 
 async def _design_calls(root: Path) -> list[str]:
