@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from grail_mem.index.catalog import load_catalog
 from grail_mem.index.document import document, key_of, name_hash
-from grail_mem.index.rows import NOWHERE, documents_of_rows, expanded, matched, told_apart
+from grail_mem.index.rows import NOWHERE, distinct, documents_of_rows, expanded, matched, told_apart
 from grail_mem.index.segment import Segment, indexed, merged, segment_of
 from grail_mem.model.filter import Filter
 from grail_mem.model.observation import Observation
@@ -90,8 +91,10 @@ class Corpus:
         self.delta: list[Observation] = []
         self.parts: tuple[Part, ...] = ()
         self.columns = _columns([], np.zeros(0, np.int32), np.zeros(0, np.int64))
+        self.is_all_live: tuple[bool, ...] = ()
         self.n_live = 0
         self.mean_terms = 1.0
+        self._norms: dict[tuple[float, float], np.ndarray] = {}
 
     def refresh(self, view: View) -> bool:
         """Take in what the view, which must be up to date, shows now; returns whether anything changed."""
@@ -158,6 +161,12 @@ class Corpus:
         self.parts = tuple(_parts(segments))
         self.columns = _columns(segments, row, us)
         live = self.columns.live
+        ends = (part.first_passage + part.segment.n_passages for part in self.parts)
+        self.is_all_live = tuple(
+            bool(live[part.first_passage : end].all()) for part, end in zip(self.parts, ends, strict=True)
+        )
+        self._norms = {}
+        self.__dict__.pop("speaker_names", None)
         self.n_live = int(live.sum())
         self.mean_terms = max(float(self.columns.n_terms[live].mean()), 1.0) if self.n_live else 1.0
 
@@ -179,10 +188,22 @@ class Corpus:
         """Passages, those that do not count included."""
         return len(self.columns.doc)
 
-    @property
-    def speaker_names(self) -> list[int]:
-        """Hashes of the names of all who say something, and of their first names."""
-        return [name_hash(name) for key in self.columns.speakers for name in dict.fromkeys((key, key.split(" ")[0]))]
+    @cached_property
+    def speaker_names(self) -> np.ndarray:
+        """Hashes of the names of all who say something, and of their first names, uint64, ascending."""
+        import numpy as np
+
+        keys = self.columns.speakers
+        return distinct(np.array([name_hash(name) for key in keys for name in {key, key.split(" ")[0]}], np.uint64))
+
+    def length_norm(self, k1: float, b: float) -> np.ndarray:
+        """What BM25 adds to the count of a term in each passage for its length, float32; kept while nothing changes."""
+        import numpy as np
+
+        if (k1, b) not in self._norms:
+            share = b * self.columns.n_terms / np.float32(self.mean_terms)
+            self._norms[k1, b] = k1 * (1 - b + share).astype(np.float32)
+        return self._norms[k1, b]
 
     def terms_of(self, passages: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Term hashes of passages behind one another, whether each may begin a name, and whose each is (its place among them)."""
@@ -208,8 +229,10 @@ class Corpus:
         if not found:
             return np.zeros(0, np.uint64), np.zeros(0, np.uint8), np.zeros(0, np.int64)
         values, marks, owners = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
-        order = np.argsort(owners, kind="stable")
-        return values[order], marks[order], owners[order]
+        if np.any(owners[1:] < owners[:-1]):
+            order = np.argsort(owners, kind="stable")
+            values, marks, owners = values[order], marks[order], owners[order]
+        return values, marks, owners
 
     def passages_of(self, documents: np.ndarray) -> np.ndarray:
         """The passages of documents, in order."""

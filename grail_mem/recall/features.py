@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from grail_mem.index.corpus import REACH
 from grail_mem.index.document import term_hash
+from grail_mem.index.rows import distinct
 from grail_mem.index.segment import TRAITS
 from grail_mem.recall.evidence import Asked, Evidence
 from grail_mem.recall.links import Link
@@ -143,11 +144,15 @@ class _Made:
         share = np.zeros(len(self._passages), np.float32)
         if not pairs:
             return share
-        terms, _, owner = self._asked.corpus.terms_of(self._passages)
-        first, second, whose = terms[:-1], terms[1:], owner[:-1]
-        together = whose == owner[1:]
+        column = {value: number for number, value in enumerate(self._asked.hashes)}
+        has = self._evidence.has[self._own] > 0
+        both = [has[:, column[a]] & has[:, column[b]] for a, b in pairs]
+        mine = np.flatnonzero(np.logical_or.reduce(both))  # others need not be read
+        terms, _, owner = self._asked.corpus.terms_of(self._passages[mine])
+        first, second, whose = terms[:-1], terms[1:], mine[owner[:-1]]
+        together = owner[:-1] == owner[1:]
         for a, b in pairs:
-            share[np.unique(whose[together & (first == np.uint64(a)) & (second == np.uint64(b))])] += 1
+            share[distinct(whose[together & (first == np.uint64(a)) & (second == np.uint64(b))])] += 1
         return share / np.float32(len(pairs))
 
     def _ends_in_question(self, place: np.ndarray) -> np.ndarray:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from grail_mem.index.document import GAP, MAX_NAME_TERMS, MULTIPLIER, RELATED
+from grail_mem.index.rows import among, distinct
 from grail_mem.index.segment import Postings
 from grail_mem.recall.evidence import Asked
 
@@ -56,9 +57,10 @@ def links(asked: Asked, seeds: np.ndarray, weights: np.ndarray, allowed: np.ndar
     corpus = asked.corpus
     said = _titles_said(asked, seeds)
     names, flags, owner = corpus.names_of(seeds)
-    is_new = ~np.isin(names, _asked_names(asked))
+    # names that the question says, and those of all who say something: everybody mentions them
+    is_new = ~among(names, asked.phrase_hashes) & ~among(names, corpus.speaker_names)
     names, flags, owner = names[is_new], flags[is_new], owner[is_new]
-    sharing = _passages_of_names(asked, np.unique(names))
+    sharing = _passages_of_names(asked, distinct(names))
     titles = _titles_of(asked, seeds)
     most = min(max(0.02 * corpus.n_live, 15), _MOST)
     found: list[Link] = []
@@ -96,13 +98,6 @@ def _link(seed: int, weight: float, reached: list[tuple[np.ndarray, float, bool,
     return Link(seed, weight, to, best[0], best[1] > 0, best[2])
 
 
-def _asked_names(asked: Asked) -> np.ndarray:
-    """Names that the question says, and those of all who say something: everybody mentions them."""
-    import numpy as np
-
-    return np.array([*asked.phrases, *asked.corpus.speaker_names], np.uint64)
-
-
 def _titles_said(asked: Asked, seeds: np.ndarray) -> list[np.ndarray]:
     """For each seed, the documents whose title its text says and the question does not, each title at its longest."""
     import numpy as np
@@ -111,7 +106,6 @@ def _titles_said(asked: Asked, seeds: np.ndarray) -> list[np.ndarray]:
     runs = [_runs(terms, owner, n) for n in range(1, MAX_NAME_TERMS + 1)]
     covered = np.zeros(len(terms), bool)
     found: list[list[np.ndarray]] = [[] for _ in seeds]
-    asked_for = np.array(list(asked.phrases), np.uint64)
     for n in range(MAX_NAME_TERMS, 0, -1):
         hashes, whole = runs[n - 1]
         possible = whole & marks[: len(hashes)].astype(bool) & ~covered[: len(hashes)]
@@ -121,7 +115,7 @@ def _titles_said(asked: Asked, seeds: np.ndarray) -> list[np.ndarray]:
             known |= part.segment.by_title.having(hashes[at])
         for place in at[known]:
             covered[place : place + n] = True
-            if hashes[place] in asked_for:
+            if int(hashes[place]) in asked.phrases:
                 continue
             for part in asked.corpus.parts:
                 row, _ = part.segment.by_title.rows(int(hashes[place]))
