@@ -141,7 +141,6 @@ class Evidence:
         has: Which terms of the question each has, float32, passages x terms.
         bm25: Share of the best possible BM25, float32.
         cosine: With the question, float32.
-        vectors: float32, passages x dimension.
         words: For each word of the question, the best cosine with one of the passage's, float32, passages x words.
         word_score: The same weighed by how rare the words are, float32.
         titled: Whether the question says the passage's title, float32.
@@ -151,7 +150,6 @@ class Evidence:
     has: np.ndarray
     bm25: np.ndarray
     cosine: np.ndarray
-    vectors: np.ndarray
     words: np.ndarray
     word_score: np.ndarray
     titled: np.ndarray
@@ -203,18 +201,13 @@ def _gathered(asked: Asked, wanted: np.ndarray) -> Evidence:
     has[:n] = asked.lexical.having(wanted)
     words = np.zeros((n + 1, 0), np.float32)
     word_score = np.zeros(n + 1, np.float32)
-    vectors = np.zeros((n + 1, 0), np.float32)
-    if asked.meaning is not None:
-        vectors = np.concatenate(
-            [asked.meaning.vectors(wanted), np.zeros((1, asked.meaning.store.identity.dimension), np.float32)]
-        )
     if asked.has_words:
         words = _best_words(asked, wanted)
-        word_score = words @ asked.word_weights[0]
+        word_score = np.einsum("pt,t->p", words, asked.word_weights[0])  # each by itself
     titled = np.append(among(corpus.columns.doc[wanted], asked.titled).astype(np.float32), np.float32(0))
     return Evidence(
         wanted, has, np.append(asked.lexical.scores[wanted], np.float32(0)),
-        np.append(np.maximum(asked.cosines[wanted], 0), np.float32(0)), vectors, words, word_score, titled,
+        np.append(np.maximum(asked.cosines[wanted], 0), np.float32(0)), words, word_score, titled,
     )  # fmt: skip
 
 

@@ -43,6 +43,8 @@ FEATURES: Final = tuple(name for group in GROUPS.values() for name in group)
 _WIDE: Final = 0.7
 _WINDOW: Final = 0.5
 _PAIR: Final = 0.9
+_BLOCK: Final = 128
+"""Passages whose surroundings are compared at a time: they stay in the processor's cache."""
 _REACHED: Final = (1.0, 0.9, 0.8, 0.7)
 """How much what stands beside a passage counts for it, by distance. Measured on the development data."""
 
@@ -163,21 +165,34 @@ class _Made:
         """How alike the question and a passage, its neighbours together and the best of its session are."""
         import numpy as np
 
-        evidence, vectors = self._evidence, self._asked.vectors
-        if vectors is None:
+        if self._asked.vectors is None:
             return {}
-        around = evidence.vectors[self._place]
         weight = np.abs(np.arange(-REACH, REACH + 1))
         window = np.where(weight <= 1, _WINDOW**weight, 0).astype(np.float32)
-        cosine = evidence.cosine
+        near, wide = self._cosines_together(window, (_WIDE**weight).astype(np.float32))
+        cosine = self._evidence.cosine
         return {
             "cosine": cosine[self._own],
             "cosine_before": cosine[self._before],
             "cosine_after": cosine[self._after],
-            "cosine_window": _cosine(around, window, vectors.vector),
-            "cosine_wide_window": _cosine(around, (_WIDE**weight).astype(np.float32), vectors.vector),
+            "cosine_window": near,
+            "cosine_wide_window": wide,
             "cosine_session": self._best_in_session(cosine[self._own]),
         }
+
+    def _cosines_together(self, *weights: np.ndarray) -> list[np.ndarray]:
+        """For each kind of weights of neighbours, the cosine between the question and what stands around each passage."""
+        import numpy as np
+
+        meaning, vectors = self._asked.meaning, self._asked.vectors
+        assert meaning is not None and vectors is not None  # noqa: S101, PT018  asked only when there are vectors
+        made = [np.zeros(len(self._passages), np.float32) for _ in weights]
+        for begin in range(0, len(self._passages), _BLOCK):
+            block = slice(begin, begin + _BLOCK)
+            around = meaning.vectors(self._near[block])
+            for column, weight in zip(made, weights, strict=True):
+                column[block] = _cosine(around, weight, vectors.vector)
+        return made
 
     def words(self) -> dict[str, np.ndarray]:
         """How well each word of the question is met by one of a passage and its neighbours."""

@@ -6,6 +6,9 @@ second step and a walk like PageRank were measured and gain nothing on the devel
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from grail_mem.index.document import GAP, MAX_NAME_TERMS, MULTIPLIER, RELATED
@@ -102,42 +105,62 @@ def _titles_said(asked: Asked, seeds: np.ndarray) -> list[np.ndarray]:
     """For each seed, the documents whose title its text says and the question does not, each title at its longest."""
     import numpy as np
 
-    terms, marks, owner = asked.corpus.terms_of(seeds)
-    runs = [_runs(terms, owner, n) for n in range(1, MAX_NAME_TERMS + 1)]
-    covered = np.zeros(len(terms), bool)
+    corpus = asked.corpus
+    terms, marks, owner = corpus.terms_of(seeds)
+    begin, length, hashes = _runs(terms, marks.astype(bool), owner)
+    known = np.zeros(len(hashes), bool)
+    for part in corpus.parts:
+        known |= part.segment.by_title.having(hashes)
     found: list[list[np.ndarray]] = [[] for _ in seeds]
-    for n in range(MAX_NAME_TERMS, 0, -1):
-        hashes, whole = runs[n - 1]
-        possible = whole & marks[: len(hashes)].astype(bool) & ~covered[: len(hashes)]
-        at = np.flatnonzero(possible)
-        known = np.zeros(len(at), bool)
-        for part in asked.corpus.parts:
-            known |= part.segment.by_title.having(hashes[at])
-        for place in at[known]:
-            covered[place : place + n] = True
-            if int(hashes[place]) in asked.phrases:
-                continue
-            for part in asked.corpus.parts:
-                row, _ = part.segment.by_title.rows(int(hashes[place]))
-                if len(row):
-                    found[owner[place]].append(row.astype(np.int64) + part.first_document)
-    own = asked.corpus.columns.doc[seeds]
-    return [
-        np.setdiff1d(np.concatenate([np.zeros(0, np.int64), *rows]), [own[number]]) for number, rows in enumerate(found)
-    ]
+    for place, value in _at_their_longest(begin[known].tolist(), length[known].tolist(), hashes[known].tolist()):
+        if value not in asked.phrases:
+            rows = ((part.segment.by_title.rows(value)[0], part.first_document) for part in corpus.parts)
+            found[owner[place]] += [row.astype(np.int64) + first for row, first in rows]
+    own = corpus.columns.doc[seeds]
+    return [_others(rows, own[number]) for number, rows in enumerate(found)]
 
 
-def _runs(terms: np.ndarray, owner: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Hashes of all runs of n terms, and which of them lie within one part of one passage."""
+def _others(rows: list[np.ndarray], own: int) -> np.ndarray:
     import numpy as np
 
-    length = max(len(terms) - n + 1, 0)
-    hashes = np.zeros(length, np.uint64)
-    whole = np.ones(length, bool)
-    for i in range(n):
-        hashes = hashes * np.uint64(MULTIPLIER) + terms[i : i + length]
-        whole &= (terms[i : i + length] != GAP) & (owner[i : i + length] == owner[:length])
-    return hashes, whole
+    documents = distinct(np.concatenate([np.zeros(0, np.int64), *rows]))
+    return documents[documents != own]
+
+
+def _runs(terms: np.ndarray, marks: np.ndarray, owner: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Runs of terms that may be names, the longest first: where each begins, its terms, and its hash.
+
+    Each begins where a name may and lies within one part of one passage.
+    """
+    import numpy as np
+
+    at = np.flatnonzero(marks & (terms != GAP))
+    hashes = terms[at]
+    runs = [(at, np.full(len(at), 1), hashes)]
+    for n in range(2, MAX_NAME_TERMS + 1):
+        last = np.minimum(at + n - 1, max(len(terms) - 1, 0))
+        whole = (at + n <= len(terms)) & (terms[last] != GAP) & (owner[last] == owner[at])
+        hashes = hashes[whole] * np.uint64(MULTIPLIER) + terms[last[whole]]
+        at = at[whole]
+        runs.append((at, np.full(len(at), n), hashes))
+    begin, length, value = (np.concatenate(arrays) for arrays in zip(*reversed(runs), strict=True))
+    return begin, length, value
+
+
+def _at_their_longest(begin: list[int], length: list[int], hashes: list[int]) -> Iterator[tuple[int, int]]:
+    """Those runs that do not begin inside a longer one: where each begins, and its hash.
+
+    Args:
+        begin: Where runs begin, the longest first.
+        length: Their terms.
+        hashes: Their hashes.
+    """
+    covered: set[int] = set()
+    for n, group in groupby(zip(length, begin, hashes, strict=True), key=itemgetter(0)):
+        free = [(place, value) for _, place, value in group if place not in covered]
+        for place, _ in free:
+            covered.update(range(place, place + n))
+        yield from free
 
 
 def _titles_of(asked: Asked, seeds: np.ndarray) -> np.ndarray:
