@@ -32,16 +32,27 @@ class Meaning:
         self.row = np.zeros(0, np.int64)
         self.n_behind = 0
         self._n_without = 0
-        self._n_seen = -1
+        self._seen: object = None
+        self._digest = np.zeros(0, np.uint64)
 
     def refresh(self, corpus: Corpus, *, changed: bool) -> None:
         """Find the vector of every passage; `changed` says whether the corpus did since the last time."""
         self.store.refresh()
-        if changed or len(self.row) != corpus.n_passages or len(self.store) != self._n_seen:
-            self._n_seen = len(self.store)
-            self.row = self.store.rows(corpus.columns.digest)
+        seen = (self.store.state, len(self.store))
+        if changed or len(self.row) != corpus.n_passages or seen != self._seen:
+            self.row = self._rows(corpus.columns.digest, is_same=seen == self._seen)
+            self._seen, self._digest = seen, corpus.columns.digest
             self._n_without = int((self.row < 0).sum())
             self.n_behind = int((corpus.columns.live & (self.row < 0)).sum())
+
+    def _rows(self, digest: np.ndarray, *, is_same: bool) -> np.ndarray:
+        """The row of each passage's vector; the first passages, if they and the vectors are as before, are known."""
+        import numpy as np
+
+        n = min(len(digest), len(self._digest)) if is_same else 0
+        differ = digest[:n] != self._digest[:n]
+        n = int(differ.argmax()) if differ.any() else n
+        return np.concatenate([self.row[:n], self.store.rows(digest[n:])])
 
     @property
     def has_words(self) -> bool:

@@ -91,19 +91,17 @@ class Searcher:
         """The passages of observations that meet a filter, bool, by number."""
         import numpy as np
 
-        columns = self.corpus.columns
+        corpus = self.corpus
         if f == Filter():
-            return columns.live
+            return corpus.columns.live
         reader = self.view.live_base()
-        n_rows = reader.n_rows if reader else 0
-        meets = np.zeros(n_rows + 1, bool)
-        if reader is not None:
-            meets[reader.rids(f)] = True
+        rids = reader.rids(f) if reader is not None else np.zeros(0, np.int32)
+        below = corpus.document_of_row[rids]
         ids = {found.id for found in self.view.loose().matching(f)}
-        loose = np.array([*(o.id in ids for o in self.corpus.delta), False], bool)
-        row = columns.row
-        met = np.where(row >= 0, meets[np.maximum(row, -1)], loose[np.clip(-2 - row, 0, len(loose) - 1)]) & (row != -1)
-        allowed: np.ndarray = met[columns.doc]
+        loose = [corpus.document_of_delta[number] for number, o in enumerate(corpus.delta) if o.id in ids]
+        documents = np.concatenate([below[below >= 0], np.array(loose, np.int64)])
+        allowed = np.zeros(corpus.n_passages, bool)
+        allowed[corpus.passages_of(documents)] = True
         return allowed
 
     def rank(
