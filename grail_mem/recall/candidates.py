@@ -112,7 +112,8 @@ def _mates(asked: Asked, lexical: np.ndarray, vector: np.ndarray) -> np.ndarray:
     at = columns.place[hits[among(columns.session[hits], best)]]
     around = distinct(np.clip(expanded(at - SESSION_REACH, at + SESSION_REACH + 1), 0, max(len(columns.at) - 1, 0)))
     found = columns.at[around] if len(columns.at) else around
-    return found[among(columns.session[found], best)]
+    mates: np.ndarray = found[among(columns.session[found], best)]
+    return mates
 
 
 def _links(asked: Asked, evidence: Evidence, passages: np.ndarray, allowed: np.ndarray) -> list[Link]:

@@ -400,8 +400,10 @@ def _fresh(hits: Sequence[Hit], wish: Wish) -> list[Hit]:
         share = (
             max(0.5 ** (max(days, 0) / wish.half_life_days), wish.freshness_floor) if hit.kind == "episodic" else 1.0
         )
-        said = (*hit.reasons, f"{days:.0f} days old: counts {share:.2f}") if share < 1 else hit.reasons
-        made.append(replace(hit, score=round(hit.score + math.log(share), 3), reasons=said))
+        if share < 1:
+            said = (*hit.reasons, f"{days:.0f} days old: counts {share:.2f}")
+            hit = replace(hit, score=round(hit.score + math.log(share), 3), reasons=said)  # noqa: PLW2901
+        made.append(hit)
     return sorted(made, key=lambda hit: -hit.score)
 
 

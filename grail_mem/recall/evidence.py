@@ -185,7 +185,8 @@ def gather(asked: Asked, passages: np.ndarray, known: Evidence | None = None) ->
     def joined(name: str) -> np.ndarray:
         """Rows of both in the order of passages; the row for no passage stays the last."""
         one, other = getattr(known, name), getattr(more, name)
-        return np.concatenate([one[:-1], other])[np.append(order, len(order))]
+        rows: np.ndarray = np.concatenate([one[:-1], other])[np.append(order, len(order))]
+        return rows
 
     passages = np.concatenate([known.passages, more.passages])[order]
     return Evidence(passages, *(joined(item.name) for item in fields(Evidence)[1:]))

@@ -108,14 +108,16 @@ def _titles_said(asked: Asked, seeds: np.ndarray) -> list[np.ndarray]:
     corpus = asked.corpus
     terms, marks, owner = corpus.terms_of(seeds)
     begin, length, hashes = _runs(terms, marks.astype(bool), owner)
-    known = np.zeros(len(hashes), bool)
+    titled: dict[int, list[np.ndarray]] = {}
     for part in corpus.parts:
-        known |= part.segment.by_title.having(hashes)
+        for value, first, end in _ranges(part.segment.by_title, distinct(hashes)):
+            rows = part.segment.by_title.row[first:end].astype(np.int64)
+            titled.setdefault(value, []).append(rows + part.first_document)
+    known = among(hashes, np.array(sorted(titled), np.uint64))
     found: list[list[np.ndarray]] = [[] for _ in seeds]
     for place, value in _at_their_longest(begin[known].tolist(), length[known].tolist(), hashes[known].tolist()):
         if value not in asked.phrases:
-            rows = ((part.segment.by_title.rows(value)[0], part.first_document) for part in corpus.parts)
-            found[owner[place]] += [row.astype(np.int64) + first for row, first in rows]
+            found[owner[place]] += titled[value]
     own = corpus.columns.doc[seeds]
     return [_others(rows, own[number]) for number, rows in enumerate(found)]
 
@@ -124,7 +126,8 @@ def _others(rows: list[np.ndarray], own: int) -> np.ndarray:
     import numpy as np
 
     documents = distinct(np.concatenate([np.zeros(0, np.int64), *rows]))
-    return documents[documents != own]
+    others: np.ndarray = documents[documents != own]
+    return others
 
 
 def _runs(terms: np.ndarray, marks: np.ndarray, owner: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -52,8 +52,14 @@ class Weights:
 
     def shares(self, row: np.ndarray) -> dict[str, float]:
         """What each group of features adds to the score of one passage."""
-        added = {name: float(value) * weight for (name, weight), value in zip(self.of.items(), row, strict=True)}
-        return {group: round(sum(added.get(name, 0.0) for name in names), 3) for group, names in GROUPS.items()}
+        added = [value * weight for value, weight in zip(row.tolist(), self.of.values(), strict=True)]
+        return {group: round(sum((added[at] for at in places), 0.0), 3) for group, places in _places(tuple(self.of))}
+
+
+@lru_cache(maxsize=16)
+def _places(names: tuple[str, ...]) -> list[tuple[str, list[int]]]:
+    """Where among some features those of each group stand."""
+    return [(group, [names.index(name) for name in of if name in names]) for group, of in GROUPS.items()]
 
 
 @lru_cache(maxsize=16)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -26,8 +26,37 @@ VOCABULARY: Final = 200_000
 WORDS: Final = 40
 WORD_DIMENSION: Final = 64
 WORDS_A_VECTOR: Final = 20
-_ONSETS: Final = "b c d f g h j k l m n p r s t v w z br cl dr fl gr kl pr sl st tr".split()
-_VOWELS: Final = "a e i o u ai ea ou".split()
+_ONSETS: Final = [
+    "b",
+    "c",
+    "d",
+    "f",
+    "g",
+    "h",
+    "j",
+    "k",
+    "l",
+    "m",
+    "n",
+    "p",
+    "r",
+    "s",
+    "t",
+    "v",
+    "w",
+    "z",
+    "br",
+    "cl",
+    "dr",
+    "fl",
+    "gr",
+    "kl",
+    "pr",
+    "sl",
+    "st",
+    "tr",
+]
+_VOWELS: Final = ["a", "e", "i", "o", "u", "ai", "ea", "ou"]
 _CODAS: Final = ["", "", "", "n", "r", "s", "l", "m", "t", "k"]
 
 

@@ -29,14 +29,13 @@ sys.path[:0] = [str(Path(__file__).parents[2]), str(Path(__file__).parent)]
 import numpy as np
 import search_maker
 import store_maker
-from search_maker import WORD_DIMENSION
 from speed_store import Stores, interleaved
 
 from grail_mem import Memory
 from grail_mem.index.catalog import update_catalog
 from grail_mem.index.document import embedded_texts, term_hash
 from grail_mem.index.embedder import LocalEmbedder
-from grail_mem.index.lexical import B, K1
+from grail_mem.index.lexical import K1, B
 from grail_mem.index.tokens import terms
 from grail_mem.index.vectors import VectorStore
 from grail_mem.model.filter import Filter, make_filter
@@ -146,7 +145,9 @@ def store(stores: Stores, n: int) -> tuple[Path, dict[str, float]]:
         (root / "made.json").write_text(json.dumps(took))
 
     root = stores._made(f"search-{n}", make)
-    root.joinpath("grail.yaml").write_text("silence: never\nscan_files: 0\nlook_after_s: 1000000\ncompact_after: 1000000000\n")
+    root.joinpath("grail.yaml").write_text(
+        "silence: never\nscan_files: 0\nlook_after_s: 1000000\ncompact_after: 1000000000\n"
+    )
     return root, json.loads((root / "made.json").read_text())
 
 
@@ -221,7 +222,11 @@ def child(root: str, embedder: str) -> None:
         for text in asked:
             memory.recall(text, asked_at=ASKED)
         after, peak = memory_mb(), status_mb("VmHWM")
-    print(json.dumps({"first_ms": first, "own_mb": after[0] - before[0], "mapped_mb": after[1] - before[1], "peak_mb": peak}))
+    print(
+        json.dumps(
+            {"first_ms": first, "own_mb": after[0] - before[0], "mapped_mb": after[1] - before[1], "peak_mb": peak}
+        )
+    )
 
 
 def memory_mb() -> tuple[float, float]:
@@ -240,17 +245,22 @@ def size_mb(folder: Path) -> float:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
 
 
-def incremental(root: Path) -> Iterator[tuple]:
+def incremental(root: Path, question: str) -> Iterator[tuple]:
     """Indexing a hundred observations more; the index must only have added these."""
     drafts = [
-        {"content": f"{o.content} {time.time_ns()}", "category": o.category, "session": f"more {time.time_ns()}", "turn": i}
+        {
+            "content": f"{o.content} {time.time_ns()}",
+            "category": o.category,
+            "session": f"more {time.time_ns()}",
+            "turn": i,
+        }
         for i, o in enumerate(store_maker.observations(search_maker.text_table(_MORE, seed=time.time_ns() % 10**6)))
     ]
     with Memory(root, embedder="none") as memory:
-        memory.recall("warm up", asked_at=ASKED)
+        memory.recall(question, asked_at=ASKED)
         memory.add_observations(drafts)
         begin = time.perf_counter()
-        memory.recall("warm up", asked_at=ASKED)
+        memory.recall(question, asked_at=ASKED)
         yield f"first search after {_MORE} more", (time.perf_counter() - begin) * 1000, None, "ms", ""
         compaction.compact(memory._view)
         memory._view.refresh()
@@ -274,14 +284,18 @@ def measured(stores: Stores, n: int, repeat: int, only: list[str]) -> Iterator[t
             runs = [fresh(root, embedder) for _ in range(3)]
             kind = "words" if embedder == "none" else "words and vectors"
             yield f"{kind}: first search of a process", statistics.median(r["first_ms"] for r in runs), None, "ms", ""
-            for name, text in (("own_mb", "memory of its own"), ("mapped_mb", "mapped files in memory"), ("peak_mb", "peak")):
+            for name, text in (
+                ("own_mb", "memory of its own"),
+                ("mapped_mb", "mapped files in memory"),
+                ("peak_mb", "peak"),
+            ):
                 yield f"{kind}: {text}", statistics.median(r[name] for r in runs), None, "MB", ""
     if "size" in only:
         yield "index on disk", size_mb(Layout(root).index), None, "MB", ""
         yield "vectors on disk", size_mb(Layout(root).vectors), None, "MB", ""
         yield "index build an observation", took["index_s"] / n * 1e6, None, "µs", ""
     if "more" in only:
-        yield from incremental(root)
+        yield from incremental(root, every(asked)[0])
 
 
 def main() -> None:
