@@ -271,10 +271,13 @@ class Corpus:
         columns = self.columns
         if not len(columns.at):
             return np.full((len(passages), 2 * REACH + 1), -1, np.int32)
-        place = columns.place[passages][:, None] + np.arange(-REACH, REACH + 1)
-        near = columns.at[np.clip(place, 0, len(columns.at) - 1)]
-        inside = (place >= 0) & (place < len(columns.at)) & (columns.place[passages] >= 0)[:, None]
-        return np.where(inside & (columns.session[near] == columns.session[passages][:, None]), near, -1)
+        own = columns.place[passages][:, None]
+        place = own + np.arange(-REACH, REACH + 1, dtype=np.int32)
+        near: np.ndarray = columns.at.take(place, mode="clip")
+        there = columns.session.take(near) == columns.session[passages][:, None]
+        there &= (place >= 0) & (place < len(columns.at)) & (own >= 0)
+        near[~there] = -1
+        return near
 
 
 _Name = tuple[str, int]

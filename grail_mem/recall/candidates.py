@@ -72,7 +72,7 @@ def candidates(asked: Asked, allowed: np.ndarray) -> Candidates:
     new = reached[~among(reached, passages)]
     if len(new):
         passages = distinct(np.concatenate([passages, new]))
-        evidence = gather(asked, passages, evidence)
+        evidence = gather(asked, new, evidence)
     return Candidates(passages, by, evidence, found)
 
 

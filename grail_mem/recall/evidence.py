@@ -171,7 +171,7 @@ def gather(asked: Asked, passages: np.ndarray, known: Evidence | None = None) ->
     Args:
         asked: The question.
         passages: Any, in any order.
-        known: What is known already of some of them, and stays.
+        known: What is known of others, which comes along.
     """
     import numpy as np
 

@@ -6,6 +6,7 @@ second step and a walk like PageRank were measured and gain nothing on the devel
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from itertools import groupby
 from operator import itemgetter
@@ -66,6 +67,10 @@ def links(asked: Asked, seeds: np.ndarray, weights: np.ndarray, allowed: np.ndar
     sharing = _passages_of_names(asked, distinct(names))
     titles = _titles_of(asked, seeds)
     most = min(max(0.02 * corpus.n_live, 15), _MOST)
+    rarity = {name: _rarity(len(having), corpus.n_live) for name, having in sharing.items()}
+    of_seed: list[list[tuple[int, int]]] = [[] for _ in seeds]
+    for number, name, flag in zip(owner.tolist(), names.tolist(), flags.tolist(), strict=True):
+        of_seed[number].append((name, flag))
     found: list[Link] = []
     for number, (seed, weight) in enumerate(zip(seeds, weights, strict=True)):
         reached: list[tuple[np.ndarray, float, bool, float]] = []
@@ -76,15 +81,17 @@ def links(asked: Asked, seeds: np.ndarray, weights: np.ndarray, allowed: np.ndar
             saying = saying[corpus.columns.doc[saying] != corpus.columns.doc[seed]]
             if len(saying):
                 reached.append((saying, 1 / np.sqrt(1 + np.log1p(len(saying))), False, 0.0))
-        for name, flag in zip(names[owner == number].tolist(), flags[owner == number].tolist(), strict=True):
-            having = sharing[name]
+        for name, flag in of_seed[number]:
+            having, rare = sharing[name], rarity[name]
             if 2 <= len(having) <= most:  # noqa: PLR2004  itself and another
-                rare = min(
-                    max(float(np.log((corpus.n_live + 1) / (len(having) + 0.5)) / np.log(corpus.n_live + 1)), 0), 1
-                )
                 reached.append((having, rare if flag & RELATED else _SHARED * rare, False, rare))
         found.append(_link(int(seed), float(weight), reached, allowed))
     return found
+
+
+def _rarity(n: int, n_all: int) -> float:
+    """How rare a name is that n of so many passages have, 0 to 1."""
+    return min(max(math.log((n_all + 1) / (n + 0.5)) / math.log(n_all + 1), 0), 1)
 
 
 def _link(seed: int, weight: float, reached: list[tuple[np.ndarray, float, bool, float]], allowed: np.ndarray) -> Link:
@@ -94,11 +101,13 @@ def _link(seed: int, weight: float, reached: list[tuple[np.ndarray, float, bool,
     sizes = [len(passages) for passages, *_ in reached]
     columns = [np.repeat([item[i] for item in reached], sizes) if reached else np.zeros(0) for i in (1, 2, 3)]
     keep = allowed[to] & (to != seed)
-    to, place = np.unique(to[keep], return_inverse=True)
-    best = [np.zeros(len(to), np.float32) for _ in columns]
-    for column, values in zip(best, columns, strict=True):
-        np.maximum.at(column, place, values[keep].astype(np.float32))
-    return Link(seed, weight, to, best[0], best[1] > 0, best[2])
+    order = np.flatnonzero(keep)
+    order = order[np.argsort(to[order], kind="stable")]
+    first = np.flatnonzero(np.diff(to[order], prepend=-1))
+    if not len(first):
+        return Link(seed, weight, to[:0], np.zeros(0, np.float32), np.zeros(0, bool), np.zeros(0, np.float32))
+    strength, says, shares = (np.maximum.reduceat(values[order].astype(np.float32), first) for values in columns)
+    return Link(seed, weight, to[order[first]], strength, says > 0, shares)
 
 
 def _titles_said(asked: Asked, seeds: np.ndarray) -> list[np.ndarray]:

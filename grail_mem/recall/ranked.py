@@ -20,7 +20,7 @@ from grail_mem.query.view import View
 from grail_mem.recall.candidates import Candidates, candidates
 from grail_mem.recall.evidence import Asked
 from grail_mem.recall.features import features
-from grail_mem.recall.question import Question, read_question
+from grail_mem.recall.question import Question, known_names, read_question
 from grail_mem.recall.ranking import Weights, read_weights
 
 if TYPE_CHECKING:
@@ -61,6 +61,8 @@ class Searcher:
     def __init__(self, view: View, embedder: Embedder | None) -> None:
         self.view, self.embedder = view, embedder
         self.corpus = Corpus(view.layout)
+        self._speakers: tuple[str, ...] = ()
+        self._known = known_names({})
         self.meaning = Meaning(view.layout, embedder) if embedder is not None else None
 
     def refresh(self) -> None:
@@ -84,8 +86,10 @@ class Searcher:
 
     def read(self, text: str, asked_at: datetime) -> Question:
         """What a question asks for."""
-        speakers = {key: (key,) for key in self.corpus.columns.speakers}
-        return read_question(text, speakers=speakers, asked_at=asked_at, zone=ZoneInfo(self.view.settings.zone))
+        speakers = self.corpus.columns.speakers
+        if self._speakers != speakers:
+            self._speakers, self._known = speakers, known_names({key: (key,) for key in speakers})
+        return read_question(text, speakers=self._known, asked_at=asked_at, zone=ZoneInfo(self.view.settings.zone))
 
     def allowed(self, f: Filter) -> np.ndarray:
         """The passages of observations that meet a filter, bool, by number."""
