@@ -290,7 +290,9 @@ def _cosine(around: np.ndarray, weight: np.ndarray, vector: np.ndarray) -> np.nd
     """Cosine between a vector and the weighed sums of others, rounded; each row by itself, whatever stands beside it."""
     import numpy as np
 
-    together = np.einsum("pdv,d->pv", around, weight)
+    counts = np.flatnonzero(weight)
+    some = slice(counts[0], counts[-1] + 1)
+    together = np.einsum("pdv,d->pv", around[:, some], weight[some])
     length = np.sqrt(np.einsum("pv,pv->p", together, together))
     made: np.ndarray = np.round(np.einsum("pv,v->p", together, vector) / np.where(length > 0, length, 1), 5)
     return made

@@ -52,7 +52,7 @@ _MORE = 100
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One measured line; `growth` is ours beside ours of the size before."""
+    """One measured line; `growth` is ours beside ours at a tenth of the size."""
 
     what: str
     rows: int
@@ -173,8 +173,15 @@ def warm(root: Path, n: int, asked: dict[str, list[str]], embedder: str, repeat:
             hand.matrix = searcher.meaning.vectors(np.arange(searcher.corpus.n_passages))
         traces: list[dict[str, Any]] = []
 
+        processor_ms: list[float] = []
+
         def ours(text: str, **conditions: Any) -> Callable[[], None]:
-            return lambda: traces.append(memory.recall(text, asked_at=ASKED, **conditions).trace)
+            def ask() -> None:
+                begin = time.process_time()
+                traces.append(memory.recall(text, asked_at=ASKED, **conditions).trace)
+                processor_ms.append((time.process_time() - begin) * 1000)
+
+            return ask
 
         def theirs(text: str) -> Callable[[], object]:
             if model is None:
@@ -190,6 +197,7 @@ def warm(root: Path, n: int, asked: dict[str, list[str]], embedder: str, repeat:
         times = {name: [both(text) for text in texts] for name, texts in asked.items()}
         stages = {stage: statistics.median(trace[stage]["ms"] for trace in traces) for stage in STAGES}
         yield f"{kind}: all questions", *_medians([pair for pairs in times.values() for pair in pairs]), "ms", goal
+        yield f"{kind}: processor time", statistics.median(processor_ms), None, "ms", ""
         for stage, took in stages.items():
             yield f"{kind}: stage {stage}", took, None, "ms", ""
         for name, pairs in times.items():
@@ -315,15 +323,15 @@ def main() -> None:
     folder = chosen.keep or Path(tempfile.mkdtemp(prefix="grail-search-speed-"))
     folder.mkdir(parents=True, exist_ok=True)
     lines: list[Line] = []
-    last: dict[str, tuple[int, float]] = {}
+    known: dict[tuple[str, int], float] = {}
     print(f"{'what':46} {'rows':>9} {'ours':>10}    {'reference':>10} {'ratio':>8} {'growth':>7}  goal", flush=True)
     try:
         for n in sorted(chosen.rows):
             for what, ours, reference, unit, goal in measured(Stores(folder), n, max(chosen.repeat, 5), chosen.only):
                 ratio = ours / reference if reference else None
-                before = last.get(what)
-                growth = ours / before[1] if before and before[1] else None
-                last[what] = (n, ours)
+                before = known.get((what, n // 10))
+                growth = ours / before if before else None
+                known[what, n] = ours
                 lines.append(Line(what, n, ours, reference, ratio, growth, unit, goal))
                 cells = [f"{value:{width}.2f}" if value is not None else " " * width
                          for value, width in ((reference, 10), (ratio, 8), (growth, 7))]  # fmt: skip
