@@ -125,9 +125,10 @@ def update_catalog(view: View, *, progress: Callable[[str, int, int], None] | No
             if progress:
                 progress("indexing", start + len(chosen), len(missing))
         groups = [group for group in groups if group.n_kept]
-        while (pair := _to_merge(groups)) is not None:
-            groups[pair : pair + 2] = [_Group("", _merge(groups[pair : pair + 2]), None)]
-        groups = [_Group("", _merge([group]), None) if group.is_sparse else group for group in groups]
+        groups = [
+            some[0] if len(some) == 1 and not some[0].is_sparse else _Group("", _merge(some), None)
+            for some in _together(groups)
+        ]
         names = [group.name or _saved(layout, group.segment) for group in groups]
         replace_file(layout.index / _CATALOG, json.dumps({"identity": identity(), "segments": names}).encode())
         _remove_others(layout, names)
@@ -173,12 +174,22 @@ def _split(kept: np.ndarray, held: Sequence[Segment]) -> list[np.ndarray]:
     return np.split(kept, np.cumsum([segment.n_documents for segment in held])[:-1]) if held else []
 
 
-def _to_merge(groups: Sequence[_Group]) -> int | None:
-    """The place of the last two neighbours of which the first is not much larger than the second."""
-    for place in range(len(groups) - 2, -1, -1):
-        if groups[place].n_kept < _GROWTH * groups[place + 1].n_kept:
-            return place
-    return None
+def _together(groups: Sequence[_Group]) -> list[list[_Group]]:
+    """Which neighbours are to be one segment: until none is less than `_GROWTH` times as large as the next.
+
+    All are told before any is merged: one after the other, a store that is indexed at once would be merged once a batch.
+    """
+    runs = [[group] for group in groups]
+    sizes = [group.n_kept for group in groups]
+    place = len(runs) - 2
+    while place >= 0:
+        if sizes[place] < _GROWTH * sizes[place + 1]:
+            runs[place : place + 2] = [runs[place] + runs[place + 1]]
+            sizes[place : place + 2] = [sizes[place] + sizes[place + 1]]
+            place = min(place, len(runs) - 2)
+        else:
+            place -= 1
+    return runs
 
 
 def _merge(groups: Sequence[_Group]) -> Segment:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from grail_mem.index.catalog import load_catalog
 from grail_mem.index.document import document, key_of, name_hash
-from grail_mem.index.rows import NOWHERE, documents_of_rows, expanded, matched, told_apart
-from grail_mem.index.segment import Segment, indexed, merged, segment_of
+from grail_mem.index.rows import NOWHERE, distinct, documents_of_rows, expanded, matched, told_apart
+from grail_mem.index.segment import Said, Segment, indexed, merged, segment_of
 from grail_mem.model.filter import Filter
 from grail_mem.model.observation import Observation
 from grail_mem.query.view import View
@@ -86,12 +87,15 @@ class Corpus:
         self._base_row, self._unindexed = matched([], np.zeros(0, np.uint64))
         self._unindexed_names: list[_Name] = []
         self._base_us = np.zeros(0, np.int64)
+        self._base_order = np.zeros(0, np.int64)
         self._recent: list[tuple[Segment, list[_Name]]] = []
         self.delta: list[Observation] = []
         self.parts: tuple[Part, ...] = ()
-        self.columns = _columns([], np.zeros(0, np.int32), np.zeros(0, np.int64))
+        self.columns = _columns([], np.zeros(0, np.int32), np.zeros(0, np.int64), self._base_order)
+        self.is_all_live: tuple[bool, ...] = ()
         self.n_live = 0
         self.mean_terms = 1.0
+        self._norms: dict[tuple[float, float], np.ndarray] = {}
 
     def refresh(self, view: View) -> bool:
         """Take in what the view, which must be up to date, shows now; returns whether anything changed."""
@@ -114,6 +118,9 @@ class Corpus:
         self._base_row, self._unindexed = matched([segment.said.key for segment in self._base], keys)
         self._unindexed_names = [("", int(key)) for key in told_apart(keys)[self._unindexed]]
         self._base_us = us
+        said = [segment.said for segment in self._base]
+        at = np.append(us, 0)[self._base_row]
+        self._base_order = _in_sessions(*_order_keys(said), at, np.zeros(0, np.int64), 0)
         self._snapshot = view.manifest.name
 
     def _take_recent(self, view: View) -> dict[_Name, Observation | int]:
@@ -156,8 +163,17 @@ class Corpus:
             row >= 0, base_us[np.maximum(row, 0)] if n_rows else 0, times[np.clip(-2 - row, 0, len(times) - 1)]
         )
         self.parts = tuple(_parts(segments))
-        self.columns = _columns(segments, row, us)
+        said = [segment.said for segment in segments]
+        ordered = _in_sessions(*_order_keys(said), us, self._base_order, len(self._base_row))
+        self.columns = _columns(segments, row, us, ordered)
         live = self.columns.live
+        ends = (part.first_passage + part.segment.n_passages for part in self.parts)
+        self.is_all_live = tuple(
+            bool(live[part.first_passage : end].all()) for part, end in zip(self.parts, ends, strict=True)
+        )
+        self._norms = {}
+        for name in ("speaker_names", "document_of_row", "document_of_delta"):
+            self.__dict__.pop(name, None)
         self.n_live = int(live.sum())
         self.mean_terms = max(float(self.columns.n_terms[live].mean()), 1.0) if self.n_live else 1.0
 
@@ -179,10 +195,40 @@ class Corpus:
         """Passages, those that do not count included."""
         return len(self.columns.doc)
 
-    @property
-    def speaker_names(self) -> list[int]:
-        """Hashes of the names of all who say something, and of their first names."""
-        return [name_hash(name) for key in self.columns.speakers for name in dict.fromkeys((key, key.split(" ")[0]))]
+    @cached_property
+    def speaker_names(self) -> np.ndarray:
+        """Hashes of the names of all who say something, and of their first names, uint64, ascending."""
+        import numpy as np
+
+        keys = self.columns.speakers
+        return distinct(np.array([name_hash(name) for key in keys for name in {key, key.split(" ")[0]}], np.uint64))
+
+    @cached_property
+    def document_of_row(self) -> np.ndarray:
+        """The document that each row of the snapshot is, int64; -1 for a row that does not count."""
+        import numpy as np
+
+        of_row = np.full(len(self._base_us), -1, np.int64)
+        documents = np.flatnonzero(self.columns.row >= 0)
+        of_row[self.columns.row[documents]] = documents
+        return of_row
+
+    @cached_property
+    def document_of_delta(self) -> np.ndarray:
+        """The document that each observation of `delta` is, int64."""
+        import numpy as np
+
+        documents = np.flatnonzero(self.columns.row < NOWHERE)
+        return documents[np.argsort(-self.columns.row[documents])]
+
+    def length_norm(self, k1: float, b: float) -> np.ndarray:
+        """What BM25 adds to the count of a term in each passage for its length, float32; kept while nothing changes."""
+        import numpy as np
+
+        if (k1, b) not in self._norms:
+            share = b * self.columns.n_terms / np.float32(self.mean_terms)
+            self._norms[k1, b] = k1 * (1 - b + share).astype(np.float32)
+        return self._norms[k1, b]
 
     def terms_of(self, passages: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Term hashes of passages behind one another, whether each may begin a name, and whose each is (its place among them)."""
@@ -208,8 +254,10 @@ class Corpus:
         if not found:
             return np.zeros(0, np.uint64), np.zeros(0, np.uint8), np.zeros(0, np.int64)
         values, marks, owners = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
-        order = np.argsort(owners, kind="stable")
-        return values[order], marks[order], owners[order]
+        if np.any(owners[1:] < owners[:-1]):
+            order = np.argsort(owners, kind="stable")
+            values, marks, owners = values[order], marks[order], owners[order]
+        return values, marks, owners
 
     def passages_of(self, documents: np.ndarray) -> np.ndarray:
         """The passages of documents, in order."""
@@ -238,10 +286,13 @@ class Corpus:
         columns = self.columns
         if not len(columns.at):
             return np.full((len(passages), 2 * REACH + 1), -1, np.int32)
-        place = columns.place[passages][:, None] + np.arange(-REACH, REACH + 1)
-        near = columns.at[np.clip(place, 0, len(columns.at) - 1)]
-        inside = (place >= 0) & (place < len(columns.at)) & (columns.place[passages] >= 0)[:, None]
-        return np.where(inside & (columns.session[near] == columns.session[passages][:, None]), near, -1)
+        own = columns.place[passages][:, None]
+        place = own + np.arange(-REACH, REACH + 1, dtype=np.int32)
+        near: np.ndarray = columns.at.take(place, mode="clip")
+        there = columns.session.take(near) == columns.session[passages][:, None]
+        there &= (place >= 0) & (place < len(columns.at)) & (own >= 0)
+        near[~there] = -1
+        return near
 
 
 _Name = tuple[str, int]
@@ -271,8 +322,8 @@ def _parts(segments: Iterable[Segment]) -> Iterator[Part]:
         passages, documents = passages + segment.n_passages, documents + segment.n_documents
 
 
-def _columns(segments: Sequence[Segment], row: np.ndarray, us: np.ndarray) -> Columns:
-    """The columns of all segments behind one another."""
+def _columns(segments: Sequence[Segment], row: np.ndarray, us: np.ndarray, ordered: np.ndarray) -> Columns:
+    """The columns of all segments behind one another; `ordered` are the documents of sessions in their order."""
     import numpy as np
 
     speakers = tuple(sorted({name for segment in segments for name in segment.said.speakers}))
@@ -289,11 +340,9 @@ def _columns(segments: Sequence[Segment], row: np.ndarray, us: np.ndarray) -> Co
     speaker = joined(
         np.int32, (np.array([*(number[name] for name in one.speakers), -1], np.int32)[one.speaker] for one in said)
     )
-    key = joined(np.uint64, (one.key for one in said))
-    session = joined(np.uint64, (one.session for one in said))
-    turn = joined(np.int32, (one.turn for one in said))
+    session, _, key = _order_keys(said)
     live = (row != NOWHERE)[doc] if len(doc) else np.zeros(0, bool)
-    at, place, number_of_session = _order(row != NOWHERE, session, turn, us, key, first)
+    at, place, number_of_session = _order(row != NOWHERE, session, ordered, first)
     traits = np.concatenate([np.zeros((0, 6), np.uint8), *(one.traits for one in said)])
     return Columns(
         doc, joined(np.int32, (s.n_terms for s in segments)), joined(np.uint64, (one.digest for one in said)), traits,
@@ -301,15 +350,53 @@ def _columns(segments: Sequence[Segment], row: np.ndarray, us: np.ndarray) -> Co
     )  # fmt: skip
 
 
+def _order_keys(said: Sequence[Said]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Session, turn and key of every document."""
+    import numpy as np
+
+    session = np.concatenate([np.zeros(0, np.uint64), *(one.session for one in said)])
+    turn = np.concatenate([np.zeros(0, np.int32), *(one.turn for one in said)])
+    return session, turn, np.concatenate([np.zeros(0, np.uint64), *(one.key for one in said)])
+
+
+def _in_sessions(
+    session: np.ndarray, turn: np.ndarray, key: np.ndarray, us: np.ndarray, known: np.ndarray, n_known: int
+) -> np.ndarray:
+    """Documents that are in a session, by session, turn, time and key; only sessions with new documents are sorted.
+
+    Args:
+        session: Session of each document.
+        turn: Its turn.
+        key: Its key.
+        us: Its time.
+        known: The first documents in this order.
+        n_known: How many these are, with those that are in no session.
+    """
+    import numpy as np
+
+    new = n_known + np.flatnonzero(session[n_known:])
+    if not len(new):
+        return known
+    of_known = session[known]
+    grown = distinct(session[new])
+    begin, end = np.searchsorted(of_known, grown), np.searchsorted(of_known, grown, side="right")
+    again = expanded(begin, end)
+    some = np.concatenate([known[again], new])
+    some = some[np.lexsort((key[some], us[some], turn[some], session[some]))]
+    gone = np.cumsum(end - begin) - (end - begin)
+    at = (begin - gone)[np.searchsorted(grown, session[some])]
+    ordered: np.ndarray = np.insert(np.delete(known, again), at, some)
+    return ordered
+
+
 def _order(
-    live: np.ndarray, session: np.ndarray, turn: np.ndarray, us: np.ndarray, key: np.ndarray, first: np.ndarray
+    live: np.ndarray, session: np.ndarray, ordered: np.ndarray, first: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Passages in the order of sessions: the passage at each place, the place of each, and its session's number."""
     import numpy as np
 
-    inside = np.flatnonzero(live & (session != 0))
+    ordered = ordered[live[ordered]]
     alone = np.flatnonzero(live & (session == 0))
-    ordered = inside[np.lexsort((key[inside], us[inside], turn[inside], session[inside]))]
     documents = np.concatenate([ordered, alone])
     new = np.ones(len(documents), bool)
     new[1:] = session[documents[1:]] != session[documents[:-1]]

@@ -35,32 +35,23 @@ class Lexical:
         import numpy as np
 
         self._corpus = corpus
-        live = corpus.columns.live
-        self._found: list[list[tuple[np.ndarray, np.ndarray]]] = []
-        df = np.zeros(len(hashes))
-        for number, value in enumerate(hashes):
-            held: list[tuple[np.ndarray, np.ndarray]] = []
-            for part in corpus.parts:
-                row, count = part.segment.by_term.rows(value)
-                df[number] += np.count_nonzero(live[row + part.first_passage]) if len(row) else 0
-                held.append((row, count))
-            self._found.append(held)
-        self.df = df
+        self._found = [[part.segment.by_term.rows(value) for part in corpus.parts] for value in hashes]
+        self.df = df = np.array([_n_live(corpus, held) for held in self._found], np.float64)
         self.idf = idf_of(df, corpus.n_live)
         self.is_known = df > 0
         self.total = max(float(self.idf[self.is_known].sum()), 1e-6)
-        self._norm = K1 * (1 - B + B * corpus.columns.n_terms / np.float32(corpus.mean_terms)).astype(np.float32)
         self.scores = self._scores()
 
     def _scores(self) -> np.ndarray:
         import numpy as np
 
+        norm = self._corpus.length_norm(K1, B)
         scores = np.zeros(self._corpus.n_passages, np.float32)
         for weight, held in zip(self.idf / self.total, self._found, strict=True):
             for part, (row, count) in zip(self._corpus.parts, held, strict=True):
                 if len(row):
                     at = row + part.first_passage
-                    scores[at] += np.float32(weight) * (count / (count + self._norm[at]))
+                    scores[at] += np.float32(weight) * (count / (count + norm[at]))
         return scores
 
     def having(self, passages: np.ndarray) -> np.ndarray:
@@ -89,10 +80,15 @@ def df_of(corpus: Corpus, hashes: Sequence[int]) -> np.ndarray:
     """How many passages have each term."""
     import numpy as np
 
-    live = corpus.columns.live
-    found = np.zeros(len(hashes))
-    for number, value in enumerate(hashes):
-        for part in corpus.parts:
-            row, _ = part.segment.by_term.rows(value)
-            found[number] += np.count_nonzero(live[row + part.first_passage]) if len(row) else 0
-    return found
+    held = ([part.segment.by_term.rows(value) for part in corpus.parts] for value in hashes)
+    return np.array([_n_live(corpus, one) for one in held], np.float64)
+
+
+def _n_live(corpus: Corpus, held: Sequence[tuple[np.ndarray, np.ndarray]]) -> int:
+    """How many passages that count have a term, given those that have it in each part."""
+    import numpy as np
+
+    live, n = corpus.columns.live, 0
+    for part, is_live, (row, _) in zip(corpus.parts, corpus.is_all_live, held, strict=True):
+        n += len(row) if is_live else int(np.count_nonzero(live[row + part.first_passage]))
+    return n

@@ -33,15 +33,28 @@ class Meaning:
         self.store = VectorStore(layout.vectors, embedder.identity)
         self.row = np.zeros(0, np.int64)
         self.n_behind = 0
-        self._n_seen = -1
+        self._n_without = 0
+        self._seen: object = None
+        self._digest = np.zeros(0, np.uint64)
 
     def refresh(self, corpus: Corpus, *, changed: bool) -> None:
         """Find the vector of every passage; `changed` says whether the corpus did since the last time."""
         self.store.refresh()
-        if changed or len(self.row) != corpus.n_passages or len(self.store) != self._n_seen:
-            self._n_seen = len(self.store)
-            self.row = self.store.rows(corpus.columns.digest)
+        seen = (self.store.state, len(self.store))
+        if changed or len(self.row) != corpus.n_passages or seen != self._seen:
+            self.row = self._rows(corpus.columns.digest, is_same=seen == self._seen)
+            self._seen, self._digest = seen, corpus.columns.digest
+            self._n_without = int((self.row < 0).sum())
             self.n_behind = int((corpus.columns.live & (self.row < 0)).sum())
+
+    def _rows(self, digest: np.ndarray, *, is_same: bool) -> np.ndarray:
+        """The row of each passage's vector; the first passages, if they and the vectors are as before, are known."""
+        import numpy as np
+
+        n = min(len(digest), len(self._digest)) if is_same else 0
+        differ = digest[:n] != self._digest[:n]
+        n = int(differ.argmax()) if differ.any() else n
+        return np.concatenate([self.row[:n], self.store.rows(digest[n:])])
 
     @property
     def has_words(self) -> bool:
@@ -63,17 +76,23 @@ class Meaning:
 
         if not len(self.store):
             return np.full(len(self.row), -1, np.float32)
-        # kept at half precision, vectors are not quite of length one
-        cosines = np.clip(self.store.similarity(vector), -1, 1)
-        return np.where(self.row >= 0, cosines[self.row], np.float32(-1))
+        made: np.ndarray = self.store.similarity(vector)[self.row]
+        np.clip(made, -1, 1, out=made)  # kept at half precision, vectors are not quite of length one
+        if self._n_without:
+            made[self.row < 0] = -1
+        return made
 
     def vectors(self, passages: np.ndarray) -> np.ndarray:
-        """Vectors of passages, float32; zeros for those without one."""
+        """Vectors of passages, float32, passages x dimension; zeros for those without one.
+
+        Args:
+            passages: Numbers of passages, of any shape; a negative one stands for no passage.
+        """
         import numpy as np
 
-        row = self.row[passages]
-        made = np.zeros((len(passages), self.store.identity.dimension), np.float32)
-        made[row >= 0] = self.store.vectors(row[row >= 0])
+        row = np.where(passages >= 0, self.row[passages], -1)
+        made = self.store.vectors(row)
+        made[row < 0] = 0
         return made
 
     def words(self, passages: np.ndarray) -> tuple[np.ndarray, WordVectors]:

@@ -65,6 +65,26 @@ def documents_of_rows(view: View, rids: Sequence[int]) -> Iterator[Document]:
     return map(document, reader.observations(rids)) if reader is not None and rids else iter(())
 
 
+def distinct(numbers: np.ndarray) -> np.ndarray:
+    """The numbers, each once, ascending; many times faster than `np.unique`, which hashes integers first."""
+    import numpy as np
+
+    ordered = np.sort(numbers, axis=None)
+    begins = np.ones(len(ordered), bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=begins[1:])
+    return ordered[begins]
+
+
+def among(numbers: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """Which of the numbers are among some that ascend, bool."""
+    import numpy as np
+
+    if not len(known):
+        return np.zeros(numbers.shape, bool)
+    found: np.ndarray = known[np.minimum(np.searchsorted(known, numbers), len(known) - 1)] == numbers
+    return found
+
+
 def expanded(begin: np.ndarray, end: np.ndarray) -> np.ndarray:
     """The numbers of several ranges behind one another, int64."""
     import numpy as np

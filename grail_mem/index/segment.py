@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from grail_mem.errors import IndexUnusableError
 from grail_mem.index.document import GAP, Document
+from grail_mem.index.rows import among
 from grail_mem.store.files import FOLDER_MODE
 
 if TYPE_CHECKING:
@@ -96,13 +97,7 @@ class Postings:
 
     def having(self, values: np.ndarray) -> np.ndarray:
         """Which of the values anything has, bool."""
-        import numpy as np
-
-        if not len(self.hash):
-            return np.zeros(len(values), bool)
-        at = np.minimum(np.searchsorted(self.hash, values), len(self.hash) - 1)
-        found: np.ndarray = self.hash[at] == values
-        return found
+        return among(values, self.hash)
 
 
 @dataclass(frozen=True, slots=True)

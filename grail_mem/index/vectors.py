@@ -31,6 +31,8 @@ _WORDS: Final = "words.i8"
 _WORD_ENDS: Final = "word_ends.i64"
 _ABOUT: Final = "about.json"
 _LOCK: Final = "lock"
+_READ: Final = 4_096
+"""Vectors that are read at a time; chosen, 3 MB."""
 
 
 def text_digest(text: str) -> int:
@@ -59,6 +61,11 @@ class VectorStore:
         return len(self._keys)
 
     @property
+    def state(self) -> object:
+        """Changes when what is there already may be another; what is appended leaves it."""
+        return self._made
+
+    @property
     def has_words(self) -> bool:
         """Whether its texts have word vectors; False as long as there are no texts."""
         return bool(self._word_dimension)
@@ -71,7 +78,9 @@ class VectorStore:
         self._sizes: list[int] = []
         self._keys = np.zeros(0, np.uint64)
         self._order = np.zeros(0, np.int64)
-        self._vectors = np.zeros((0, self.identity.dimension), np.float32)
+        self._ordered_keys = np.zeros(0, np.uint64)
+        self._room = np.zeros((0, self.identity.dimension), np.float32)
+        self._vectors = self._room
         self._words = WordVectors(np.zeros(1, np.int64), np.zeros((0, 0), np.int8))
 
     def _look(self) -> None:
@@ -114,11 +123,10 @@ class VectorStore:
         if self._word_dimension:
             n = self._take_in_words(min(n, sizes[1] // 8), sizes[0])
         held = min(len(self), n)  # fewer than before when somebody cut the files
-        new = self._read(_VECTORS, np.float16, held * self.identity.dimension, n * self.identity.dimension)
-        new = new.reshape(-1, self.identity.dimension).astype(np.float32)
-        self._vectors = np.concatenate([self._vectors[:held], new])
+        self._take_in_vectors(held, n)
         self._keys = np.concatenate([self._keys[:held], self._read(_KEYS, np.uint64, held, n)])
         self._order = np.argsort(self._keys, kind="stable")
+        self._ordered_keys = self._keys[self._order]
         self._sizes = sizes
 
     def _take_in_words(self, n: int, size_bytes: int) -> int:
@@ -135,6 +143,20 @@ class VectorStore:
         rows = np.memmap(self._folder / _WORDS, np.int8, "r", shape=shape) if shape[0] else np.zeros(shape, np.int8)
         self._words = WordVectors(first[: n + 1], np.asarray(rows))
         return n
+
+    def _take_in_vectors(self, held: int, n: int) -> None:
+        """Read vectors behind the first ones, into room that was left for them; memory without rows costs nothing."""
+        import numpy as np
+
+        width = self.identity.dimension
+        if self._room.shape[0] < n:
+            room = np.empty((n + n // 8, width), np.float32)
+            room[:held] = self._vectors[:held]
+            self._room = room
+        for begin in range(held, n, _READ):  # at once, the half-precision numbers would take half as much again
+            end = min(begin + _READ, n)
+            self._room[begin:end] = self._read(_VECTORS, np.float16, begin * width, end * width).reshape(-1, width)
+        self._vectors = self._room[:n]
 
     def _read(self, name: str, kind: type[np.generic], begin: int, end: int) -> np.ndarray:
         """Numbers of a file, from one place to another."""
@@ -155,9 +177,8 @@ class VectorStore:
 
         if not len(self._keys):
             return np.full(len(digests), -1, np.int64)
-        at = np.searchsorted(self._keys, digests, sorter=self._order)
-        row = self._order[np.minimum(at, len(self._keys) - 1)]
-        return np.where(self._keys[row] == digests, row, -1)
+        at = np.minimum(np.searchsorted(self._ordered_keys, digests), len(self._keys) - 1)
+        return np.where(self._ordered_keys[at] == digests, self._order[at], -1)
 
     def digests(self) -> np.ndarray:
         """The digests of all texts that have a vector, uint64."""

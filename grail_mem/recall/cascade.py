@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Literal
 from zoneinfo import ZoneInfo
 
@@ -44,6 +45,7 @@ _POOL: Final = 3
 _ALIKE: Final = 0.9
 """Share of terms from which on two texts say the same; chosen, well above what rewording leaves."""
 _NEAR_MISSES: Final = 3
+_MANY_WORDINGS: Final = 16
 _MANY: Final = 2_000
 """Observations that take a second or so to index in memory."""
 _MARGIN: Final = 10.0
@@ -101,6 +103,14 @@ class _Best:
     score: float
     ranked: Ranked
     place: int
+    _shares: dict[str, float] | None = None
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """What each group of features adds to the score."""
+        if self._shares is None:
+            self._shares = self.ranked.weights.shares(self.ranked.columns[self.place])
+        return self._shares
 
 
 def cascade(view: View, searcher: Searcher, questions: Sequence[str], f: Filter, wish: Wish) -> Recall:
@@ -405,16 +415,13 @@ def _hit(o: Observation, best: _Best, searcher: Searcher) -> Hit:
 
 def _added(best: _Best) -> dict[str, float]:
     """What each group of features adds to a score, with the bias; empty for what was weighed by other weights."""
-    weights = best.ranked.weights
-    shares = {"bias": weights.bias} | weights.shares(best.ranked.columns[best.place])
+    shares = {"bias": best.ranked.weights.bias} | best.shares
     is_so = math.isclose(sum(shares.values()), best.score, abs_tol=0.01)
     return {group: round(value, 3) for group, value in shares.items() if value} if is_so else {}
 
 
 def _is_in(rows: np.ndarray, value: int) -> bool:
-    import numpy as np
-
-    at = int(np.searchsorted(rows, value))
+    at = int(rows.searchsorted(value))
     return at < len(rows) and int(rows[at]) == value
 
 
@@ -439,7 +446,7 @@ def _reasons(o: Observation, best: _Best) -> Iterable[str]:
     ranked = best.ranked
     asked, evidence = ranked.asked, ranked.found.evidence
     at = int(evidence.places(_array(best.passage))[0])
-    shares = ranked.weights.shares(ranked.columns[best.place])
+    shares = best.shares
     said: dict[str, str] = {}
     wanted = dict.fromkeys(asked.question.terms)
     has = {term for term, there in zip(wanted, evidence.has[at], strict=True) if there}
@@ -460,11 +467,13 @@ def _reasons(o: Observation, best: _Best) -> Iterable[str]:
 
 def as_asked(text: str, said: set[str]) -> list[str]:
     """The words of a text that have one of some terms, each once, in order."""
-    found: dict[str, None] = {}
-    for word in text.split():
-        if not said.isdisjoint(terms(word, stop_words=False)):
-            found[word.strip(".,;:?!\"'()[]“”‘’")] = None
-    return list(found)
+    return list(dict.fromkeys(word for word, has in _words_of(text) if not said.isdisjoint(has)))
+
+
+@lru_cache(maxsize=_MANY_WORDINGS)
+def _words_of(text: str) -> list[tuple[str, list[str]]]:
+    """The words of a text without the marks around them, each with its terms."""
+    return [(word.strip(".,;:?!\"'()[]“”‘’"), terms(word, stop_words=False)) for word in text.split()]
 
 
 def _array(value: int) -> np.ndarray:
@@ -483,8 +492,10 @@ def _fresh(hits: Sequence[Hit], wish: Wish) -> list[Hit]:
         share = (
             max(0.5 ** (max(days, 0) / wish.half_life_days), wish.freshness_floor) if hit.kind == "episodic" else 1.0
         )
-        said = (*hit.reasons, f"{days:.0f} days old: counts {share:.2f}") if share < 1 else hit.reasons
-        made.append(replace(hit, score=round(hit.score + math.log(share), 3), reasons=said))
+        if share < 1:
+            said = (*hit.reasons, f"{days:.0f} days old: counts {share:.2f}")
+            hit = replace(hit, score=round(hit.score + math.log(share), 3), reasons=said)  # noqa: PLW2901
+        made.append(hit)
     return sorted(made, key=lambda hit: -hit.score)
 
 
@@ -510,7 +521,8 @@ def _unlike(hits: Sequence[Hit]) -> tuple[list[Hit], int]:
 
 def _are_alike(one: set[str], other: set[str]) -> bool:
     """Whether two texts have nearly the same words, and the same numbers."""
-    if len(one & other) < _ALIKE * len(one | other):
+    fewer, more = sorted((len(one), len(other)))
+    if fewer < _ALIKE * more or len(one & other) < _ALIKE * len(one | other):  # the first is told at once
         return False
     return not any(any(map(str.isdigit, word)) for word in one ^ other)
 

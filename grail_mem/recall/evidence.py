@@ -5,7 +5,7 @@ Knows nothing of weights, and of how the passages were chosen.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -14,6 +14,7 @@ from grail_mem.index.document import MAX_NAME_TERMS, phrase_hash, term_hash
 from grail_mem.index.embedder import QuestionVectors
 from grail_mem.index.lexical import Lexical, df_of, idf_of
 from grail_mem.index.meaning import Meaning
+from grail_mem.index.rows import among, distinct
 from grail_mem.index.tokens import terms
 from grail_mem.model.names import entity_key
 from grail_mem.recall.question import Question
@@ -81,19 +82,25 @@ class Asked:
         }
 
     @cached_property
+    def phrase_hashes(self) -> np.ndarray:
+        """Hashes of those runs, uint64, ascending."""
+        import numpy as np
+
+        return np.array(sorted(self.phrases), np.uint64)
+
+    @cached_property
     def titled(self) -> np.ndarray:
         """Documents whose title the question says, each title at its longest."""
         import numpy as np
 
         found: dict[int, list[np.ndarray]] = {}
         for part in self.corpus.parts:
-            for value in self.phrases:
-                row, _ = part.segment.by_title.rows(value)
-                if len(row):
-                    found.setdefault(value, []).append(row + part.first_document)
+            titles = part.segment.by_title
+            for value in self.phrase_hashes[titles.having(self.phrase_hashes)].tolist():
+                found.setdefault(value, []).append(titles.rows(value)[0] + part.first_document)
         inner = _contained(self.phrases, found, [term_hash(t) for t in terms(self.question.text)])
         listed = [rows for value, parts in found.items() if value not in inner for rows in parts]
-        return np.unique(np.concatenate([np.zeros(0, np.int64), *listed]))
+        return distinct(np.concatenate([np.zeros(0, np.int64), *listed]))
 
     @cached_property
     def speaker(self) -> tuple[int, float]:
@@ -134,7 +141,6 @@ class Evidence:
         has: Which terms of the question each has, float32, passages x terms.
         bm25: Share of the best possible BM25, float32.
         cosine: With the question, float32.
-        vectors: float32, passages x dimension.
         words: For each word of the question, the best cosine with one of the passage's, float32, passages x words.
         word_score: The same weighed by how rare the words are, float32.
         titled: Whether the question says the passage's title, float32.
@@ -144,7 +150,6 @@ class Evidence:
     has: np.ndarray
     bm25: np.ndarray
     cosine: np.ndarray
-    vectors: np.ndarray
     words: np.ndarray
     word_score: np.ndarray
     titled: np.ndarray
@@ -160,35 +165,50 @@ class Evidence:
         return np.where(known[at] == passages, at, len(known))
 
 
-def gather(asked: Asked, passages: np.ndarray) -> Evidence:
+def gather(asked: Asked, passages: np.ndarray, known: Evidence | None = None) -> Evidence:
     """What speaks for passages and what stands around them.
 
     Args:
         asked: The question.
         passages: Any, in any order.
+        known: What is known of others, which comes along.
     """
     import numpy as np
 
+    near = asked.corpus.around(passages)
+    wanted = distinct(near[near >= 0]).astype(np.int64)
+    if known is None:
+        return _gathered(asked, wanted)
+    more = _gathered(asked, wanted[~among(wanted, known.passages)])
+    order = np.argsort(np.concatenate([known.passages, more.passages]), kind="stable")
+
+    def joined(name: str) -> np.ndarray:
+        """Rows of both in the order of passages; the row for no passage stays the last."""
+        one, other = getattr(known, name), getattr(more, name)
+        rows: np.ndarray = np.concatenate([one[:-1], other])[np.append(order, len(order))]
+        return rows
+
+    passages = np.concatenate([known.passages, more.passages])[order]
+    return Evidence(passages, *(joined(item.name) for item in fields(Evidence)[1:]))
+
+
+def _gathered(asked: Asked, wanted: np.ndarray) -> Evidence:
+    """What speaks for passages, ascending and each once."""
+    import numpy as np
+
     corpus = asked.corpus
-    near = corpus.around(passages)
-    wanted = np.unique(near[near >= 0]).astype(np.int64)
     n = len(wanted)
     has = np.zeros((n + 1, len(asked.hashes)), np.float32)
     has[:n] = asked.lexical.having(wanted)
     words = np.zeros((n + 1, 0), np.float32)
     word_score = np.zeros(n + 1, np.float32)
-    vectors = np.zeros((n + 1, 0), np.float32)
-    if asked.meaning is not None:
-        vectors = np.concatenate(
-            [asked.meaning.vectors(wanted), np.zeros((1, asked.meaning.store.identity.dimension), np.float32)]
-        )
     if asked.has_words:
         words = _best_words(asked, wanted)
-        word_score = words @ asked.word_weights[0]
-    titled = np.append(np.isin(corpus.columns.doc[wanted], asked.titled).astype(np.float32), np.float32(0))
+        word_score = np.einsum("pt,t->p", words, asked.word_weights[0])  # each by itself
+    titled = np.append(among(corpus.columns.doc[wanted], asked.titled).astype(np.float32), np.float32(0))
     return Evidence(
         wanted, has, np.append(asked.lexical.scores[wanted], np.float32(0)),
-        np.append(np.maximum(asked.cosines[wanted], 0), np.float32(0)), vectors, words, word_score, titled,
+        np.append(np.maximum(asked.cosines[wanted], 0), np.float32(0)), words, word_score, titled,
     )  # fmt: skip
 
 

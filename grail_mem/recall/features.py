@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from grail_mem.index.corpus import REACH
 from grail_mem.index.document import term_hash
+from grail_mem.index.rows import distinct
 from grail_mem.index.segment import TRAITS
 from grail_mem.recall.evidence import Asked, Evidence
 from grail_mem.recall.links import Link
@@ -48,6 +49,8 @@ FEATURES: Final = tuple(name for group in GROUPS.values() for name in group)
 _WIDE: Final = 0.7
 _WINDOW: Final = 0.5
 _PAIR: Final = 0.9
+_BLOCK: Final = 128
+"""Passages whose surroundings are compared at a time: they stay in the processor's cache."""
 _REACHED: Final = (1.0, 0.9, 0.8, 0.7)
 """How much what stands beside a passage counts for it, by distance. Measured on the development data."""
 
@@ -149,11 +152,15 @@ class _Made:
         share = np.zeros(len(self._passages), np.float32)
         if not pairs:
             return share
-        terms, _, owner = self._asked.corpus.terms_of(self._passages)
-        first, second, whose = terms[:-1], terms[1:], owner[:-1]
-        together = whose == owner[1:]
+        column = {value: number for number, value in enumerate(self._asked.hashes)}
+        has = self._evidence.has[self._own] > 0
+        both = [has[:, column[a]] & has[:, column[b]] for a, b in pairs]
+        mine = np.flatnonzero(np.logical_or.reduce(both))  # others need not be read
+        terms, _, owner = self._asked.corpus.terms_of(self._passages[mine])
+        first, second, whose = terms[:-1], terms[1:], mine[owner[:-1]]
+        together = owner[:-1] == owner[1:]
         for a, b in pairs:
-            share[np.unique(whose[together & (first == np.uint64(a)) & (second == np.uint64(b))])] += 1
+            share[distinct(whose[together & (first == np.uint64(a)) & (second == np.uint64(b))])] += 1
         return share / np.float32(len(pairs))
 
     def _ends_in_question(self, place: np.ndarray) -> np.ndarray:
@@ -164,21 +171,34 @@ class _Made:
         """How alike the question and a passage, its neighbours together and the best of its session are."""
         import numpy as np
 
-        evidence, vectors = self._evidence, self._asked.vectors
-        if vectors is None:
+        if self._asked.vectors is None:
             return {}
-        around = evidence.vectors[self._place]
         weight = np.abs(np.arange(-REACH, REACH + 1))
         window = np.where(weight <= 1, _WINDOW**weight, 0).astype(np.float32)
-        cosine = evidence.cosine
+        near, wide = self._cosines_together(window, (_WIDE**weight).astype(np.float32))
+        cosine = self._evidence.cosine
         return {
             "cosine": cosine[self._own],
             "cosine_before": cosine[self._before],
             "cosine_after": cosine[self._after],
-            "cosine_window": _cosine(around, window, vectors.vector),
-            "cosine_wide_window": _cosine(around, (_WIDE**weight).astype(np.float32), vectors.vector),
+            "cosine_window": near,
+            "cosine_wide_window": wide,
             "cosine_session": self._best_in_session(cosine[self._own]),
         }
+
+    def _cosines_together(self, *weights: np.ndarray) -> list[np.ndarray]:
+        """For each kind of weights of neighbours, the cosine between the question and what stands around each passage."""
+        import numpy as np
+
+        meaning, vectors = self._asked.meaning, self._asked.vectors
+        assert meaning is not None and vectors is not None  # noqa: S101, PT018  asked only when there are vectors
+        made = [np.zeros(len(self._passages), np.float32) for _ in weights]
+        for begin in range(0, len(self._passages), _BLOCK):
+            block = slice(begin, begin + _BLOCK)
+            around = meaning.vectors(self._near[block])
+            for column, weight in zip(made, weights, strict=True):
+                column[block] = _cosine(around, weight, vectors.vector)
+        return made
 
     def words(self) -> dict[str, np.ndarray]:
         """How well each word of the question is met by one of a passage and its neighbours."""
@@ -276,7 +296,9 @@ def _cosine(around: np.ndarray, weight: np.ndarray, vector: np.ndarray) -> np.nd
     """Cosine between a vector and the weighed sums of others, rounded; each row by itself, whatever stands beside it."""
     import numpy as np
 
-    together = np.einsum("pdv,d->pv", around, weight)
+    counts = np.flatnonzero(weight)
+    some = slice(counts[0], counts[-1] + 1)
+    together = np.einsum("pdv,d->pv", around[:, some], weight[some])
     length = np.sqrt(np.einsum("pv,pv->p", together, together))
     made: np.ndarray = np.round(np.einsum("pv,v->p", together, vector) / np.where(length > 0, length, 1), 5)
     return made

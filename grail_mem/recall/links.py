@@ -6,9 +6,14 @@ second step and a walk like PageRank were measured and gain nothing on the devel
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from grail_mem.index.document import GAP, MAX_NAME_TERMS, MULTIPLIER, RELATED
+from grail_mem.index.rows import among, distinct
 from grail_mem.index.segment import Postings
 from grail_mem.recall.evidence import Asked
 
@@ -56,11 +61,16 @@ def links(asked: Asked, seeds: np.ndarray, weights: np.ndarray, allowed: np.ndar
     corpus = asked.corpus
     said = _titles_said(asked, seeds)
     names, flags, owner = corpus.names_of(seeds)
-    is_new = ~np.isin(names, _asked_names(asked))
+    # names that the question says, and those of all who say something: everybody mentions them
+    is_new = ~among(names, asked.phrase_hashes) & ~among(names, corpus.speaker_names)
     names, flags, owner = names[is_new], flags[is_new], owner[is_new]
-    sharing = _passages_of_names(asked, np.unique(names))
+    sharing = _passages_of_names(asked, distinct(names))
     titles = _titles_of(asked, seeds)
     most = min(max(0.02 * corpus.n_live, 15), _MOST)
+    rarity = {name: _rarity(len(having), corpus.n_live) for name, having in sharing.items()}
+    of_seed: list[list[tuple[int, int]]] = [[] for _ in seeds]
+    for number, name, flag in zip(owner.tolist(), names.tolist(), flags.tolist(), strict=True):
+        of_seed[number].append((name, flag))
     found: list[Link] = []
     for number, (seed, weight) in enumerate(zip(seeds, weights, strict=True)):
         reached: list[tuple[np.ndarray, float, bool, float]] = []
@@ -71,15 +81,17 @@ def links(asked: Asked, seeds: np.ndarray, weights: np.ndarray, allowed: np.ndar
             saying = saying[corpus.columns.doc[saying] != corpus.columns.doc[seed]]
             if len(saying):
                 reached.append((saying, 1 / np.sqrt(1 + np.log1p(len(saying))), False, 0.0))
-        for name, flag in zip(names[owner == number].tolist(), flags[owner == number].tolist(), strict=True):
-            having = sharing[name]
+        for name, flag in of_seed[number]:
+            having, rare = sharing[name], rarity[name]
             if 2 <= len(having) <= most:  # noqa: PLR2004  itself and another
-                rare = min(
-                    max(float(np.log((corpus.n_live + 1) / (len(having) + 0.5)) / np.log(corpus.n_live + 1)), 0), 1
-                )
                 reached.append((having, rare if flag & RELATED else _SHARED * rare, False, rare))
         found.append(_link(int(seed), float(weight), reached, allowed))
     return found
+
+
+def _rarity(n: int, n_all: int) -> float:
+    """How rare a name is that n of so many passages have, 0 to 1."""
+    return min(max(math.log((n_all + 1) / (n + 0.5)) / math.log(n_all + 1), 0), 1)
 
 
 def _link(seed: int, weight: float, reached: list[tuple[np.ndarray, float, bool, float]], allowed: np.ndarray) -> Link:
@@ -89,61 +101,78 @@ def _link(seed: int, weight: float, reached: list[tuple[np.ndarray, float, bool,
     sizes = [len(passages) for passages, *_ in reached]
     columns = [np.repeat([item[i] for item in reached], sizes) if reached else np.zeros(0) for i in (1, 2, 3)]
     keep = allowed[to] & (to != seed)
-    to, place = np.unique(to[keep], return_inverse=True)
-    best = [np.zeros(len(to), np.float32) for _ in columns]
-    for column, values in zip(best, columns, strict=True):
-        np.maximum.at(column, place, values[keep].astype(np.float32))
-    return Link(seed, weight, to, best[0], best[1] > 0, best[2])
-
-
-def _asked_names(asked: Asked) -> np.ndarray:
-    """Names that the question says, and those of all who say something: everybody mentions them."""
-    import numpy as np
-
-    return np.array([*asked.phrases, *asked.corpus.speaker_names], np.uint64)
+    order = np.flatnonzero(keep)
+    order = order[np.argsort(to[order], kind="stable")]
+    first = np.flatnonzero(np.diff(to[order], prepend=-1))
+    if not len(first):
+        return Link(seed, weight, to[:0], np.zeros(0, np.float32), np.zeros(0, bool), np.zeros(0, np.float32))
+    strength, says, shares = (np.maximum.reduceat(values[order].astype(np.float32), first) for values in columns)
+    return Link(seed, weight, to[order[first]], strength, says > 0, shares)
 
 
 def _titles_said(asked: Asked, seeds: np.ndarray) -> list[np.ndarray]:
     """For each seed, the documents whose title its text says and the question does not, each title at its longest."""
     import numpy as np
 
-    terms, marks, owner = asked.corpus.terms_of(seeds)
-    runs = [_runs(terms, owner, n) for n in range(1, MAX_NAME_TERMS + 1)]
-    covered = np.zeros(len(terms), bool)
+    corpus = asked.corpus
+    terms, marks, owner = corpus.terms_of(seeds)
+    begin, length, hashes = _runs(terms, marks.astype(bool), owner)
+    titled: dict[int, list[np.ndarray]] = {}
+    for part in corpus.parts:
+        for value, first, end in _ranges(part.segment.by_title, distinct(hashes)):
+            rows = part.segment.by_title.row[first:end].astype(np.int64)
+            titled.setdefault(value, []).append(rows + part.first_document)
+    known = among(hashes, np.array(sorted(titled), np.uint64))
     found: list[list[np.ndarray]] = [[] for _ in seeds]
-    asked_for = np.array(list(asked.phrases), np.uint64)
-    for n in range(MAX_NAME_TERMS, 0, -1):
-        hashes, whole = runs[n - 1]
-        possible = whole & marks[: len(hashes)].astype(bool) & ~covered[: len(hashes)]
-        at = np.flatnonzero(possible)
-        known = np.zeros(len(at), bool)
-        for part in asked.corpus.parts:
-            known |= part.segment.by_title.having(hashes[at])
-        for place in at[known]:
-            covered[place : place + n] = True
-            if hashes[place] in asked_for:
-                continue
-            for part in asked.corpus.parts:
-                row, _ = part.segment.by_title.rows(int(hashes[place]))
-                if len(row):
-                    found[owner[place]].append(row.astype(np.int64) + part.first_document)
-    own = asked.corpus.columns.doc[seeds]
-    return [
-        np.setdiff1d(np.concatenate([np.zeros(0, np.int64), *rows]), [own[number]]) for number, rows in enumerate(found)
-    ]
+    for place, value in _at_their_longest(begin[known].tolist(), length[known].tolist(), hashes[known].tolist()):
+        if value not in asked.phrases:
+            found[owner[place]] += titled[value]
+    own = corpus.columns.doc[seeds]
+    return [_others(rows, own[number]) for number, rows in enumerate(found)]
 
 
-def _runs(terms: np.ndarray, owner: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Hashes of all runs of n terms, and which of them lie within one part of one passage."""
+def _others(rows: list[np.ndarray], own: int) -> np.ndarray:
     import numpy as np
 
-    length = max(len(terms) - n + 1, 0)
-    hashes = np.zeros(length, np.uint64)
-    whole = np.ones(length, bool)
-    for i in range(n):
-        hashes = hashes * np.uint64(MULTIPLIER) + terms[i : i + length]
-        whole &= (terms[i : i + length] != GAP) & (owner[i : i + length] == owner[:length])
-    return hashes, whole
+    documents = distinct(np.concatenate([np.zeros(0, np.int64), *rows]))
+    others: np.ndarray = documents[documents != own]
+    return others
+
+
+def _runs(terms: np.ndarray, marks: np.ndarray, owner: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Runs of terms that may be names, the longest first: where each begins, its terms, and its hash.
+
+    Each begins where a name may and lies within one part of one passage.
+    """
+    import numpy as np
+
+    at = np.flatnonzero(marks & (terms != GAP))
+    hashes = terms[at]
+    runs = [(at, np.full(len(at), 1), hashes)]
+    for n in range(2, MAX_NAME_TERMS + 1):
+        last = np.minimum(at + n - 1, max(len(terms) - 1, 0))
+        whole = (at + n <= len(terms)) & (terms[last] != GAP) & (owner[last] == owner[at])
+        hashes = hashes[whole] * np.uint64(MULTIPLIER) + terms[last[whole]]
+        at = at[whole]
+        runs.append((at, np.full(len(at), n), hashes))
+    begin, length, value = (np.concatenate(arrays) for arrays in zip(*reversed(runs), strict=True))
+    return begin, length, value
+
+
+def _at_their_longest(begin: list[int], length: list[int], hashes: list[int]) -> Iterator[tuple[int, int]]:
+    """Those runs that do not begin inside a longer one: where each begins, and its hash.
+
+    Args:
+        begin: Where runs begin, the longest first.
+        length: Their terms.
+        hashes: Their hashes.
+    """
+    covered: set[int] = set()
+    for n, group in groupby(zip(length, begin, hashes, strict=True), key=itemgetter(0)):
+        free = [(place, value) for _, place, value in group if place not in covered]
+        for place, _ in free:
+            covered.update(range(place, place + n))
+        yield from free
 
 
 def _titles_of(asked: Asked, seeds: np.ndarray) -> np.ndarray:

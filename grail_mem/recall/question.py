@@ -9,14 +9,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
-from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
 from grail_mem.index.tokens import STOP_WORDS, terms
 from grail_mem.model.names import entity_key
 from grail_mem.recall.dates import WEEKDAYS, DateAsked, date_match, read_dates
 
-__all__ = ["DateAsked", "Kind", "Question", "date_match", "read_question"]
+__all__ = ["DateAsked", "Kind", "Known", "Question", "date_match", "known_names", "read_question"]
 
 Kind = Literal["time", "number", "name", "other"]
 """What kind of answer a question wants."""
@@ -122,12 +121,15 @@ class _Naming(NamedTuple):
     is_name: bool
 
 
-def read_question(text: str, *, speakers: Mapping[str, Sequence[str]], asked_at: datetime, zone: tzinfo) -> Question:
+def read_question(
+    text: str, *, speakers: Mapping[str, Sequence[str]] | Known, asked_at: datetime, zone: tzinfo
+) -> Question:
     """Take a question and return what it asks for.
 
     Args:
         text: The question.
-        speakers: Each speaker's key with the names under which one may be named: full name, aliases.
+        speakers: Each speaker's key with the names under which one may be named: full name, aliases; or what `known_names`
+            makes of that, for who asks often.
         asked_at: When it was asked, aware: `yesterday` is the day before.
         zone: The zone whose calendar counts.
 
@@ -139,9 +141,10 @@ def read_question(text: str, *, speakers: Mapping[str, Sequence[str]], asked_at:
         (('paint',), 'When did paint it?', 'time', 'melanie')
     """
     words = [_Word(m["word"], m.start(), m.end(), m["possessive"] is not None) for m in _WORD.finditer(text)]
-    named = list(_names_of_speakers(words, speakers))
+    known = speakers if isinstance(speakers, Known) else known_names(speakers)
+    named = list(_names_of_speakers(words, known))
     rest = _without(text, named)
-    namings = _first_of_each(sorted((*named, *_roles(text, speakers)), key=lambda naming: naming.begin))
+    namings = _first_of_each(sorted((*named, *_roles(text, known)), key=lambda naming: naming.begin))
     dates = read_dates(text, asked_at=asked_at, zone=zone)
     said_dates = [(text.find(date.text), date.text) for date in dates]
     return Question(
@@ -173,9 +176,8 @@ def _kind(text: str) -> Kind:
     return next((kind for kind, cue in _KINDS if cue.search(lower)), "other")
 
 
-def _names_of_speakers(words: Sequence[_Word], speakers: Mapping[str, Sequence[str]]) -> Iterator[_Naming]:
+def _names_of_speakers(words: Sequence[_Word], known: Known) -> Iterator[_Naming]:
     """Where speakers are named, the longest name first where several would fit."""
-    known = _known(tuple((speaker, tuple(names)) for speaker, names in speakers.items()))
     capitals = any(word.text[0].isupper() for word in words[1:])
     keys = [entity_key(word.text) for word in words]
     at = 0
@@ -194,22 +196,22 @@ def _names_of_speakers(words: Sequence[_Word], speakers: Mapping[str, Sequence[s
         at += length
 
 
-class _Known(NamedTuple):
-    """Names of speakers, each with who bears it: the first one to bear it, where several do."""
+class Known(NamedTuple):
+    """Names of speakers, each with who bears it: the first one to bear it, where several do; and who plays a role."""
 
     full: Mapping[tuple[str, ...], str]
     first: Mapping[str, str]
     short: Mapping[str, str]
     longest: int
+    roles: frozenset[str]
 
 
-@lru_cache(maxsize=8)
-def _known(speakers: tuple[tuple[str, tuple[str, ...]], ...]) -> _Known:
+def known_names(speakers: Mapping[str, Sequence[str]]) -> Known:
     """Full names in words, first names, and the beginnings of first names that stand for them."""
     full: dict[tuple[str, ...], str] = {}
     first: dict[str, str] = {}
     short: dict[str, str] = {}
-    for speaker, names in speakers:
+    for speaker, names in speakers.items():
         for key in dict.fromkeys(map(entity_key, (speaker, *names))):
             words = tuple(_words_of(key))
             if words and key not in ROLES:
@@ -218,14 +220,14 @@ def _known(speakers: tuple[tuple[str, tuple[str, ...]], ...]) -> _Known:
     for name, speaker in first.items():
         for length in range(max(_NICKNAME_LETTERS, len(name) - _NICKNAME_CUT), len(name)):
             short.setdefault(name[:length], speaker)
-    return _Known(full, first, short, longest=max(map(len, full), default=0))
+    return Known(full, first, short, max(map(len, full), default=0), ROLES.intersection(speakers))
 
 
 def _words_of(key: str) -> list[str]:
     return [match["word"] for match in _WORD.finditer(key)]
 
 
-def _short_name(word: _Word, at: int, key: str, known: _Known, *, capitals: bool) -> str | None:
+def _short_name(word: _Word, at: int, key: str, known: Known, *, capitals: bool) -> str | None:
     """Whom a word names alone: by the first name, or by its beginning, which is capitalised where anything is."""
     if key in known.first:
         return known.first[key] if _may_name(word, at) else None
@@ -239,11 +241,11 @@ def _may_name(word: _Word, at: int) -> bool:
     return entity_key(word.text) not in STOP_WORDS or (at > 0 and word.text[0].isupper())
 
 
-def _roles(text: str, speakers: Mapping[str, Sequence[str]]) -> Iterator[_Naming]:
+def _roles(text: str, known: Known) -> Iterator[_Naming]:
     """The user or the assistant, as the grammar says: what the assistant told me is asked of the assistant."""
-    if "assistant" in speakers and (match := _ASSISTANT.search(text)):
+    if "assistant" in known.roles and (match := _ASSISTANT.search(text)):
         yield _Naming("assistant", match.start(), match.end(), is_possessive=False, is_name=False)
-    elif "user" in speakers and (match := _USER.search(text)):
+    elif "user" in known.roles and (match := _USER.search(text)):
         yield _Naming("user", match.start(), match.end(), match["possessive"] is not None, is_name=False)
 
 

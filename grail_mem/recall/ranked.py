@@ -20,7 +20,7 @@ from grail_mem.query.view import View
 from grail_mem.recall.candidates import Candidates, candidates
 from grail_mem.recall.evidence import Asked
 from grail_mem.recall.features import features
-from grail_mem.recall.question import Question, read_question
+from grail_mem.recall.question import Question, known_names, read_question
 from grail_mem.recall.ranking import (
     RANKS,
     RECIPROCAL,
@@ -69,6 +69,8 @@ class Searcher:
     def __init__(self, view: View, embedder: Embedder | None) -> None:
         self.view, self.embedder = view, embedder
         self.corpus = Corpus(view.layout)
+        self._speakers: tuple[str, ...] = ()
+        self._known = known_names({})
         self.meaning = Meaning(view.layout, embedder) if embedder is not None else None
 
     def refresh(self) -> None:
@@ -92,26 +94,26 @@ class Searcher:
 
     def read(self, text: str, asked_at: datetime) -> Question:
         """What a question asks for."""
-        speakers = {key: (key,) for key in self.corpus.columns.speakers}
-        return read_question(text, speakers=speakers, asked_at=asked_at, zone=ZoneInfo(self.view.settings.zone))
+        speakers = self.corpus.columns.speakers
+        if self._speakers != speakers:
+            self._speakers, self._known = speakers, known_names({key: (key,) for key in speakers})
+        return read_question(text, speakers=self._known, asked_at=asked_at, zone=ZoneInfo(self.view.settings.zone))
 
     def allowed(self, f: Filter) -> np.ndarray:
         """The passages of observations that meet a filter, bool, by number."""
         import numpy as np
 
-        columns = self.corpus.columns
+        corpus = self.corpus
         if f == Filter():
-            return columns.live
+            return corpus.columns.live
         reader = self.view.live_base()
-        n_rows = reader.n_rows if reader else 0
-        meets = np.zeros(n_rows + 1, bool)
-        if reader is not None:
-            meets[reader.rids(f)] = True
+        rids = reader.rids(f) if reader is not None else np.zeros(0, np.int32)
+        below = corpus.document_of_row[rids]
         ids = {found.id for found in self.view.loose().matching(f)}
-        loose = np.array([*(o.id in ids for o in self.corpus.delta), False], bool)
-        row = columns.row
-        met = np.where(row >= 0, meets[np.maximum(row, -1)], loose[np.clip(-2 - row, 0, len(loose) - 1)]) & (row != -1)
-        allowed: np.ndarray = met[columns.doc]
+        loose = [corpus.document_of_delta[number] for number, o in enumerate(corpus.delta) if o.id in ids]
+        documents = np.concatenate([below[below >= 0], np.array(loose, np.int64)])
+        allowed = np.zeros(corpus.n_passages, bool)
+        allowed[corpus.passages_of(documents)] = True
         return allowed
 
     def rank(

@@ -10,7 +10,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from hashlib import sha256
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
@@ -56,8 +56,8 @@ class Weights:
 
     def shares(self, row: np.ndarray) -> dict[str, float]:
         """What each group of features adds to the score of one passage."""
-        added = {name: float(value) * weight for (name, weight), value in zip(self.of.items(), row, strict=True)}
-        return {group: round(sum(added.get(name, 0.0) for name in names), 3) for group, names in GROUPS.items()}
+        added = [value * weight for value, weight in zip(row.tolist(), self.of.values(), strict=True)]
+        return {group: round(sum((added[at] for at in places), 0.0), 3) for group, places in _places(tuple(self.of))}
 
     @cached_property
     def mark(self) -> str:
@@ -68,6 +68,12 @@ class Weights:
     def to_dict(self) -> dict[str, Any]:
         """The weights as plain JSON values."""
         return {"bias": self.bias, "weights": dict(self.of)}
+
+
+@lru_cache(maxsize=16)
+def _places(names: tuple[str, ...]) -> list[tuple[str, list[int]]]:
+    """Where among some features those of each group stand."""
+    return [(group, [names.index(name) for name in of if name in names]) for group, of in GROUPS.items()]
 
 
 RANKS: Final = Weights(RECIPROCAL, 0.0, {"bm25": 0.0, "cosine": 0.0})

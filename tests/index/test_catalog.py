@@ -6,8 +6,11 @@ import json
 import random
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from search_stores import never_silent
 
 from grail_mem import Memory
@@ -168,3 +171,16 @@ def test_a_compaction_beside_writes_and_a_rebuild_keep_up_an_index_that_is_there
         memory.rebuild()
         assert sum(segment.n_documents for segment in catalog.load_catalog(Layout(tmp_path))) == 240
         assert memory.search("item2x9").observations[0].content == "beta 2 note 9 on item2x9"
+
+
+@given(st.lists(st.integers(1, 300), max_size=12))
+def test_what_is_merged_is_told_at_once_as_if_pair_after_pair(sizes: list[int]) -> None:
+    plain = [[size] for size in sizes]
+    while True:
+        totals = [sum(group) for group in plain]
+        places = [i for i in range(len(totals) - 1) if totals[i] < catalog._GROWTH * totals[i + 1]]
+        if not places:
+            break
+        plain[places[-1] : places[-1] + 2] = [plain[places[-1]] + plain[places[-1] + 1]]
+    groups = [SimpleNamespace(n_kept=size) for size in sizes]
+    assert [[group.n_kept for group in run] for run in catalog._together(groups)] == plain  # type: ignore[arg-type]

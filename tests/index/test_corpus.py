@@ -7,10 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from search_stores import never_silent
 
 from grail_mem import Memory
-from grail_mem.index.corpus import REACH, Corpus, matched
+from grail_mem.index.corpus import REACH, Corpus, _in_sessions, matched
 from grail_mem.recall.cascade import observations_at
 from grail_mem.recall.ranked import Searcher
 
@@ -146,3 +148,21 @@ def test_refresh_says_whether_anything_changed(tmp_path: Path) -> None:
         view.refresh()
         assert corpus.refresh(view)
         assert corpus.n_live == 2
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(-1, 3), st.integers(0, 2), st.integers(0, 5)), max_size=30),
+    st.data(),
+)
+def test_new_documents_take_their_places_in_sessions_as_if_all_were_sorted(
+    said: list[tuple[int, int, int, int]], data: st.DataObject
+) -> None:
+    session, turn, us, key = (
+        np.array([row[i] for row in said], kind) for i, kind in enumerate((np.uint64, np.int32, np.int64, np.uint64))
+    )
+    n = data.draw(st.integers(0, len(said)))
+    nothing = np.zeros(0, np.int64)
+    known = _in_sessions(session[:n], turn[:n], key[:n], us[:n], nothing, 0)
+    inside = np.flatnonzero(session)
+    plain = inside[np.lexsort((key[inside], us[inside], turn[inside], session[inside]))]
+    assert _in_sessions(session, turn, key, us, known, n).tolist() == plain.tolist()
