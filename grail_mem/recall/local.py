@@ -21,8 +21,9 @@ from grail_mem.query.names import Named, alike, called, named_in, says_name
 from grail_mem.query.select import as_files_say
 from grail_mem.query.sql import SqlSession
 from grail_mem.query.view import View
-from grail_mem.recall.cascade import Wish, ask, observations_at
+from grail_mem.recall.cascade import Wish, ask
 from grail_mem.recall.exact import behind, entities_of, explain, relationships_of
+from grail_mem.recall.gather import observations_at
 from grail_mem.recall.hit import Hit, hit_of
 from grail_mem.recall.overview import Counted, EntityCard, Tie
 from grail_mem.recall.ranked import Searcher, timed

@@ -116,7 +116,7 @@ def prepared(root: Path, n: int, n_questions: int) -> dict[str, list[str]]:
             paths: list[str] = []
             for text in every(asked):
                 for f in (Filter(), make_filter(now=ASKED, zone="UTC", **narrow(n))):
-                    _, states = cascade._ask(view, searcher, [text], f, wish, {})
+                    _, states = cascade.ask(view, searcher, [text], f, wish, {})
                     paths += states
         search_maker.write_files_of(root, paths)
     return asked

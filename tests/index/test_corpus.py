@@ -13,7 +13,7 @@ from search_stores import never_silent
 
 from grail_mem import Memory
 from grail_mem.index.corpus import REACH, Corpus, _in_sessions, matched
-from grail_mem.recall.cascade import observations_at
+from grail_mem.recall.gather import observations_at
 from grail_mem.recall.ranked import Searcher
 
 

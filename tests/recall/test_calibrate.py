@@ -223,11 +223,11 @@ def test_shipped_gates_are_for_shipped_weights() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "", "[]", '{"version": 2, "gates": {}}', '{"version": 1, "gates": []}', '{"version": 1, "gates": {"none": {}}}',
-        '{"version": 1, "gates": {"none": {"weights": "x", "topic": {"bias": 0, "weights": [1, 2, 3], "floor": 0, "sure": 1}}}}',
-        '{"version": 1, "gates": {"none": {"weights": "x", "topic": {"bias": NaN, "weights": [1, 2, 3, 4], "floor": 0, "sure": 1}}}}',
-        '{"version": 1, "gates": {"none": {"weights": "x", "topic": {"bias": 0, "weights": [1, 2, 3, 4], "floor": 2, "sure": 1}}}}',
-        '{"version": 1, "gates": {"none": {"weights": "x", "topic": {"bias": true, "weights": [1, 2, 3, 4], "floor": 0, "sure": 1}}}}',
+        "", "[]", '{"version": 99, "gates": {}}', '{"version": 2, "gates": []}', '{"version": 2, "gates": {"none": {}}}',
+        '{"version": 2, "gates": {"none": {"weights": "x", "topic": {"bias": 0, "weights": [1, 2, 3], "floor": 0, "sure": 1}}}}',
+        '{"version": 2, "gates": {"none": {"weights": "x", "topic": {"bias": NaN, "weights": [1, 2, 3, 4, 5, 6], "floor": 0, "sure": 1}}}}',
+        '{"version": 2, "gates": {"none": {"weights": "x", "topic": {"bias": 0, "weights": [1, 2, 3, 4, 5, 6], "floor": 2, "sure": 1}}}}',
+        '{"version": 2, "gates": {"none": {"weights": "x", "topic": {"bias": true, "weights": [1, 2, 3, 4, 5, 6], "floor": 0, "sure": 1}}}}',
     ],
 )  # fmt: skip
 def test_gates_that_cannot_be_read_are_an_error_and_no_silence(tmp_path: Path, text: str) -> None:
@@ -241,7 +241,8 @@ def test_gates_that_cannot_be_read_are_an_error_and_no_silence(tmp_path: Path, t
 
 def test_what_has_no_vector_yet_is_not_calibrated_with(tmp_path: Path) -> None:
     with filled(tmp_path) as memory:
-        memory.add_observation(content="The newt sleeps late.")
+        with Memory(tmp_path) as other:  # which does not search, and so embeds nothing
+            other.add_observation(content="The newt sleeps late.")
         with pytest.raises(InputError, match="1 passages have no vector yet"):
             memory.calibrate([*answered(memory), *unanswered()])
     with filled_again(tmp_path, "lexical") as memory:  # which no vector counts for
