@@ -7,7 +7,7 @@ second step and a walk like PageRank were measured and gain nothing on the devel
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -71,22 +71,20 @@ def links(asked: Asked, seeds: np.ndarray, weights: np.ndarray, allowed: np.ndar
     of_seed: list[list[tuple[int, int]]] = [[] for _ in seeds]
     for number, name, flag in zip(owner.tolist(), names.tolist(), flags.tolist(), strict=True):
         of_seed[number].append((name, flag))
-    found: list[Link] = []
-    for number, (seed, weight) in enumerate(zip(seeds, weights, strict=True)):
-        reached: list[tuple[np.ndarray, float, bool, float]] = []
+    reached: list[_Way] = []
+    for number, seed in enumerate(seeds):
         if len(said[number]):
-            reached.append((corpus.passages_of(said[number]), 1.0, True, 0.0))
+            reached.append(_Way(number, corpus.passages_of(said[number]), 1.0, 1.0, 0.0))
         if title := int(titles[number]):
             saying = sharing.get(title, np.zeros(0, np.int64))
             saying = saying[corpus.columns.doc[saying] != corpus.columns.doc[seed]]
             if len(saying):
-                reached.append((saying, 1 / np.sqrt(1 + np.log1p(len(saying))), False, 0.0))
+                reached.append(_Way(number, saying, 1 / math.sqrt(1 + math.log1p(len(saying))), 0.0, 0.0))
         for name, flag in of_seed[number]:
             having, rare = sharing[name], rarity[name]
             if 2 <= len(having) <= most:  # noqa: PLR2004  itself and another
-                reached.append((having, rare if flag & RELATED else _SHARED * rare, False, rare))
-        found.append(_link(int(seed), float(weight), reached, allowed))
-    return found
+                reached.append(_Way(number, having, rare if flag & RELATED else _SHARED * rare, 0.0, rare))
+    return list(_linked(seeds, weights, reached, allowed))
 
 
 def _rarity(n: int, n_all: int) -> float:
@@ -94,20 +92,38 @@ def _rarity(n: int, n_all: int) -> float:
     return min(max(math.log((n_all + 1) / (n + 0.5)) / math.log(n_all + 1), 0), 1)
 
 
-def _link(seed: int, weight: float, reached: list[tuple[np.ndarray, float, bool, float]], allowed: np.ndarray) -> Link:
+class _Way(NamedTuple):
+    """What leads from a seed, by its number, to passages, and how strongly."""
+
+    seed: int
+    to: np.ndarray
+    strength: float
+    says_title: float
+    shares: float
+
+
+def _linked(seeds: np.ndarray, weights: np.ndarray, reached: Sequence[_Way], allowed: np.ndarray) -> Iterator[Link]:
+    """The links of all seeds: each passage once a seed, by the strongest way to it."""
     import numpy as np
 
-    to = np.concatenate([np.zeros(0, np.int64), *(passages for passages, *_ in reached)])
-    sizes = [len(passages) for passages, *_ in reached]
-    columns = [np.repeat([item[i] for item in reached], sizes) if reached else np.zeros(0) for i in (1, 2, 3)]
-    keep = allowed[to] & (to != seed)
-    order = np.flatnonzero(keep)
-    order = order[np.argsort(to[order], kind="stable")]
-    first = np.flatnonzero(np.diff(to[order], prepend=-1))
-    if not len(first):
-        return Link(seed, weight, to[:0], np.zeros(0, np.float32), np.zeros(0, bool), np.zeros(0, np.float32))
-    strength, says, shares = (np.maximum.reduceat(values[order].astype(np.float32), first) for values in columns)
-    return Link(seed, weight, to[order[first]], strength, says > 0, shares)
+    sizes = [len(way.to) for way in reached]
+    to = np.concatenate([np.zeros(0, np.int64), *(way.to for way in reached)])
+    number = np.repeat(np.array([way.seed for way in reached], np.int64), sizes)
+    keep = np.flatnonzero(allowed[to] & (to != seeds[number]))
+    key = number[keep] * len(allowed) + to[keep]
+    order = np.argsort(key, kind="stable")
+    first = np.flatnonzero(np.diff(key[order], prepend=-1))
+    chosen = keep[order[first]]
+    best = [
+        np.maximum.reduceat(np.repeat(np.array(values, np.float32), sizes)[keep[order]], first)
+        if len(first)
+        else np.zeros(0, np.float32)
+        for values in zip(*(way[2:] for way in reached), strict=True)
+    ] or [np.zeros(0, np.float32)] * 3
+    ends = np.searchsorted(number[chosen], np.arange(len(seeds) + 1))
+    for i, (seed, weight) in enumerate(zip(seeds.tolist(), weights.tolist(), strict=True)):
+        mine = slice(ends[i], ends[i + 1])
+        yield Link(seed, weight, to[chosen[mine]], best[0][mine], best[1][mine] > 0, best[2][mine])
 
 
 def _titles_said(asked: Asked, seeds: np.ndarray) -> list[np.ndarray]:
