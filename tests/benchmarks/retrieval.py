@@ -34,7 +34,7 @@ from grail_mem.model.filter import Filter
 from grail_mem.recall.evidence import Asked as Put
 from grail_mem.recall.features import CONTEXT, GRAPH
 from grail_mem.recall.ranked import Searcher
-from grail_mem.recall.ranking import Weights, read_weights
+from grail_mem.recall.ranking import Weights, shipped_weights
 
 LIMIT = 50
 HITS = 10
@@ -99,7 +99,7 @@ def less(groups: Sequence[str]) -> dict[str, Weights]:
     """The weights that ship, without some features."""
     return {
         name: Weights(name, recipe.bias, {f: w for f, w in recipe.of.items() if f not in groups})
-        for name, recipe in read_weights().items()
+        for name, recipe in shipped_weights().items()
     }
 
 
