@@ -18,7 +18,9 @@ from grail_mem.index.segment import Said, Segment, indexed, merged, segment_of
 from grail_mem.model.filter import Filter
 from grail_mem.model.observation import Observation
 from grail_mem.query.view import View
+from grail_mem.store.files import FileState
 from grail_mem.store.layout import Layout
+from grail_mem.store.schema import observation_of, state_in
 
 if TYPE_CHECKING:
     import numpy as np
@@ -264,6 +266,28 @@ class Corpus:
         columns = self.columns
         return expanded(columns.first_passage[documents], columns.first_passage[documents + 1])
 
+    def other_names(self, names: np.ndarray) -> dict[tuple[int, int], int]:
+        """What else things are called: pairs of a name and another one of the same thing, both ways, as hashes.
+
+        Args:
+            names: Hashes of names, uint64.
+
+        Returns:
+            The pairs, each with the number of a document that gives it.
+        """
+        import numpy as np
+
+        found: dict[tuple[int, int], int] = {}
+        for part in self.parts:
+            said = part.segment.said
+            for mine, theirs in ((said.others, said.other_of), (said.other_of, said.others)):
+                at = np.flatnonzero(np.isin(mine, names)) if len(mine) else np.zeros(0, np.int64)
+                document = np.searchsorted(said.first_other, at, side="right") - 1 + part.first_document
+                counts = self.columns.row[document] != NOWHERE
+                pairs = zip(mine[at[counts]].tolist(), theirs[at[counts]].tolist(), strict=True)
+                found |= dict(zip(pairs, document[counts].tolist(), strict=True))
+        return found
+
     def span_of(self, passage: int) -> tuple[int, int]:
         """Where a passage begins and ends in its observation's content, in characters."""
         part = next(p for p in reversed(self.parts) if p.first_passage <= passage)
@@ -293,6 +317,19 @@ class Corpus:
         there &= (place >= 0) & (place < len(columns.at)) & (own >= 0)
         near[~there] = -1
         return near
+
+
+def observations_at(
+    view: View, corpus: Corpus, documents: Sequence[int]
+) -> tuple[list[Observation], dict[str, FileState]]:
+    """The observations that documents are, and the states of the files of the snapshot's rows, by path."""
+    rows = [int(corpus.columns.row[d]) for d in documents]
+    reader = view.live_base()
+    below = [row for row in rows if row >= 0]
+    payloads = dict(zip(below, reader.payloads(below), strict=True)) if reader is not None and below else {}
+    read = {row: observation_of(payload) for row, payload in payloads.items()}
+    states = {read[row].path: state_in(payload) for row, payload in payloads.items()}
+    return [read[row] if row >= 0 else corpus.delta[-2 - row] for row in rows], states
 
 
 _Name = tuple[str, int]

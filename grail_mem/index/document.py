@@ -20,7 +20,7 @@ from grail_mem.index.vectors import text_digest
 from grail_mem.model.names import entity_key, session_key
 from grail_mem.model.observation import Observation
 
-VERSION: Final = 2
+VERSION: Final = 3
 """Changes when an observation would be searched by something else; an index of another version is made anew."""
 
 GAP: Final = 0
@@ -70,6 +70,7 @@ class Document(NamedTuple):
         turn: Its place in the session, -1 for none.
         speaker: The key of who said it, empty for nobody.
         titles: Hashes of the names that it is about: its title, unless that is the beginning of its content.
+        others: Hashes of other names that it gives an entity, each with that of the entity's name.
         passages: At least one.
     """
 
@@ -78,6 +79,7 @@ class Document(NamedTuple):
     turn: int
     speaker: str
     titles: tuple[int, ...]
+    others: tuple[tuple[int, int], ...]
     passages: list[PassageText]
 
 
@@ -107,8 +109,17 @@ def document(o: Observation) -> Document:
         -1 if o.turn is None else o.turn,
         entity_key(o.speaker) if o.speaker else "",
         (title_name,) if title_name else (),
+        tuple(_others(o)),
         made,
     )
+
+
+def _others(o: Observation) -> Iterator[tuple[int, int]]:
+    for entity in o.entities:
+        own = name_hash(entity.name)
+        for name in entity.aliases:
+            if own and (other := name_hash(name)) and other != own:
+                yield other, own
 
 
 def key_of(sha256: str) -> int:

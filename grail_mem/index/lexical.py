@@ -5,10 +5,10 @@ Knows nothing of questions but their terms.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from grail_mem.index.corpus import Corpus
+from grail_mem.index.corpus import Corpus, Part
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,17 +25,22 @@ class Lexical:
     Args:
         corpus: Where.
         hashes: The distinct terms, by hash.
+        also: By term, passages that say it in other words, ascending.
 
     Attributes:
         idf: How rare each term is, float32; a passage counts when it counts in the corpus.
         scores: BM25 of every passage as a share of what a passage with all terms could reach, float32, 0 to 1.
     """
 
-    def __init__(self, corpus: Corpus, hashes: Sequence[int]) -> None:
+    def __init__(self, corpus: Corpus, hashes: Sequence[int], also: Mapping[int, np.ndarray] | None = None) -> None:
         import numpy as np
 
         self._corpus = corpus
         self._found = [[part.segment.by_term.rows(value) for part in corpus.parts] for value in hashes]
+        for value, passages in (also or {}).items():
+            if value in hashes:
+                at = hashes.index(value)
+                self._found[at] = [_with(*pair, passages) for pair in zip(corpus.parts, self._found[at], strict=True)]
         self.df = df = np.array([_n_live(corpus, held) for held in self._found], np.float64)
         self.idf = idf_of(df, corpus.n_live)
         self.is_known = df > 0
@@ -66,6 +71,18 @@ class Lexical:
                     at = np.minimum(np.searchsorted(row, local), len(row) - 1)
                     has[:, number] |= row[at] == local
         return has
+
+
+def _with(part: Part, found: tuple[np.ndarray, np.ndarray], passages: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The passages of a part that have a term and how often, with some more, once each."""
+    import numpy as np
+
+    local = passages - part.first_passage
+    local = local[(local >= 0) & (local < part.segment.n_passages)]
+    new = np.setdiff1d(local, found[0]).astype(found[0].dtype)
+    row = np.concatenate([found[0], new])
+    order = np.argsort(row, kind="stable")
+    return row[order], np.concatenate([found[1], np.ones(len(new), found[1].dtype)])[order]
 
 
 def idf_of(df: np.ndarray, n: int) -> np.ndarray:

@@ -47,6 +47,9 @@ class Said:
         first_name: Where the names of each passage begin, int64, passages + 1.
         names: Name hashes, uint64.
         flags: `DECLARED` and `RELATED` of each, uint8.
+        first_other: Where the other names of each document begin, int32, documents + 1.
+        others: Hashes of other names, uint64.
+        other_of: Hash of the name that each is another one of, uint64.
         speakers: Keys of who says something.
     """
 
@@ -66,6 +69,9 @@ class Said:
     first_name: np.ndarray
     names: np.ndarray
     flags: np.ndarray
+    first_other: np.ndarray
+    others: np.ndarray
+    other_of: np.ndarray
     speakers: tuple[str, ...]
 
 
@@ -160,6 +166,9 @@ def said_by(documents: Iterable[Document]) -> Said:
         first_name=_ends([len(p.names) for p in flat]),
         names=np.array([value for p in flat for value in p.names], np.uint64),
         flags=np.array([flag for p in flat for flag in p.names.values()], np.uint8),
+        first_other=_ends([len(d.others) for d in listed]).astype(np.int32),
+        others=np.array([other for d in listed for other, _ in d.others], np.uint64),
+        other_of=np.array([own for d in listed for _, own in d.others], np.uint64),
         speakers=tuple(known),
     )
 
@@ -192,12 +201,14 @@ def _chosen(said: Said, keep: np.ndarray, names: Sequence[str]) -> Said:
     number = np.array([*(names.index(name) for name in said.speakers), -1], np.int32)
     passages = spread(said.first_passage, keep)
     terms, held = spread(said.first_term, passages), spread(said.first_name, passages)
+    others = spread(said.first_other, keep)
     return Said(
         said.key[keep], said.session[keep], said.turn[keep], number[said.speaker[keep]], said.title[keep],
         _ends(np.diff(said.first_passage)[keep]).astype(np.int32),
         said.start[passages], said.length[passages], said.digest[passages], said.traits[passages],
         _ends(np.diff(said.first_term)[passages]), said.terms[terms], said.marks[terms],
-        _ends(np.diff(said.first_name)[passages]), said.names[held], said.flags[held], tuple(names),
+        _ends(np.diff(said.first_name)[passages]), said.names[held], said.flags[held],
+        _ends(np.diff(said.first_other)[keep]).astype(np.int32), said.others[others], said.other_of[others], tuple(names),
     )  # fmt: skip
 
 

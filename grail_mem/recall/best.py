@@ -124,6 +124,11 @@ def _reasons(o: Observation, best: Best) -> Iterable[str]:
     said: dict[str, str] = {}
     wanted = dict.fromkeys(asked.question.terms)
     has = {term for term, there in zip(wanted, evidence.has[at], strict=True) if there}
+    if asked.has_other_names:
+        literal = has & set(terms(f"{o.title}\n{o.content}"))
+        called, has = as_asked(asked.question.text, has - literal), literal
+        if called:
+            said["name"] = f"says {', '.join(called[:6])} by another name"
     if words := as_asked(asked.question.text, has):
         said["lexical"] = f"says {', '.join(words[:6])}"
     if asked.vectors is not None and evidence.cosine[at] > 0:

@@ -13,6 +13,7 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, Final, Literal
 from zoneinfo import ZoneInfo
 
+from grail_mem.index.corpus import observations_at
 from grail_mem.index.phrases import passages_saying
 from grail_mem.model.filter import Filter
 from grail_mem.model.observation import Observation
@@ -24,7 +25,7 @@ from grail_mem.recall.dates import local_days
 from grail_mem.recall.dates import within as within_days
 from grail_mem.recall.events import with_events
 from grail_mem.recall.exact import behind, entities_of, explain, relationships_of
-from grail_mem.recall.gather import fresh, observations_at, unlike, with_context
+from grail_mem.recall.gather import fresh, unlike, with_context
 from grail_mem.recall.hit import Hit, hit_of
 from grail_mem.recall.question import Question
 from grail_mem.recall.ranked import Ranked, Searcher, timed
@@ -204,7 +205,7 @@ def _read(view: View, searcher: Searcher, text: str, allowed: np.ndarray, wish: 
         documents = dict.fromkeys(searcher.corpus.columns.doc[passages[allowed[passages]]].tolist())
         if len(documents) > _EVENTS:
             return []
-        read, _ = observations_at(view, searcher, list(documents))
+        read, _ = observations_at(view, searcher.corpus, list(documents))
         return [(o, o.observed_at.astimezone(zone).date()) for o in read]
 
     return with_events(searcher.read(text, wish.asked_at), titled)
@@ -251,7 +252,7 @@ def _understood(main: Ranked) -> dict[str, Any]:
 
 def _gather(view: View, searcher: Searcher, pool: Sequence[Best]) -> tuple[list[Hit], dict[str, FileState]]:
     """The observations of the pool, with what of each matched; why is said of those that are returned."""
-    found, states = observations_at(view, searcher, [b.document for b in pool])
+    found, states = observations_at(view, searcher.corpus, [b.document for b in pool])
     return [
         hit_of(o, score=round(b.score, 3), passage=passage_of(o, b, searcher)) for o, b in zip(found, pool, strict=True)
     ], states

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
+from grail_mem.index.corpus import observations_at
 from grail_mem.index.document import DECLARED, OTHER_NAME, name_hash
 from grail_mem.index.traits import capitalised
 from grail_mem.model.filter import Filter
@@ -22,7 +23,6 @@ from grail_mem.query.snapshot_reader import OVERVIEW_FILE
 from grail_mem.query.view import View
 from grail_mem.recall.cascade import Wish, ask
 from grail_mem.recall.exact import behind, entities_of, explain, relationships_of
-from grail_mem.recall.gather import observations_at
 from grail_mem.recall.hit import Hit, hit_of
 from grail_mem.recall.overview import Brief, CommunityCard, Counted
 from grail_mem.recall.ranked import Searcher, timed
@@ -308,7 +308,7 @@ def _read(
     view: View, searcher: Searcher, chosen: dict[int, _Heads]
 ) -> tuple[dict[int, Observation], dict[str, FileState]]:
     documents = sorted({d for heads in chosen.values() for d in heads.all()})
-    read, states = observations_at(view, searcher, documents)
+    read, states = observations_at(view, searcher.corpus, documents)
     return dict(zip(documents, read, strict=True)), states
 
 

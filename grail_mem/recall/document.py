@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from grail_mem.index.corpus import observations_at
 from grail_mem.model.filter import Filter
 from grail_mem.model.names import session_key
 from grail_mem.model.times import from_us
@@ -20,7 +21,6 @@ from grail_mem.query.sql import SqlSession
 from grail_mem.query.view import View
 from grail_mem.recall.cascade import Wish, ask
 from grail_mem.recall.exact import behind, entities_of, explain, relationships_of
-from grail_mem.recall.gather import observations_at
 from grail_mem.recall.hit import hit_of
 from grail_mem.recall.overview import DocumentCard
 from grail_mem.recall.ranked import Searcher, timed
@@ -87,7 +87,7 @@ def _ask(
         some = replace(wish, n_passages=_PASSAGES)
         answer, states = ask(view, searcher, questions, f, some, trace, may[columns.doc])
         return replace(answer, overview=(card,)), states
-    read, states = timed(trace, "gather", lambda: observations_at(view, searcher, order[: wish.limit]))
+    read, states = timed(trace, "gather", lambda: observations_at(view, searcher.corpus, order[: wish.limit]))
     more = len(order) - len(read)
     return Recall(
         observations=tuple(map(hit_of, read)),
@@ -147,7 +147,7 @@ def _card(
     begins = np.full(int(session.max()) + 1, us.max())
     np.minimum.at(begins, session, us)
     order = [int(d) for d in listed[np.lexsort((place, session, begins[session]))]]
-    read, _ = observations_at(view, searcher, order[:_HEADINGS])
+    read, _ = observations_at(view, searcher.corpus, order[:_HEADINGS])
     n_characters = corpus.n_characters_of(corpus.passages_of(listed))
     headings = _HEADING.findall(read[0].content) if len(order) == 1 else [o.title for o in read]
     return DocumentCard(

@@ -5,6 +5,7 @@ Knows nothing of weights, and of how the passages were chosen.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -37,14 +38,22 @@ class Asked:
         question: What is asked.
         corpus: Where.
         meaning: Vectors, or None to do without.
+        also: By the hash of a term, passages that say it in other words.
     """
 
-    def __init__(self, question: Question, corpus: Corpus, meaning: Meaning | None) -> None:
+    def __init__(
+        self,
+        question: Question,
+        corpus: Corpus,
+        meaning: Meaning | None,
+        also: Mapping[int, np.ndarray] | None = None,
+    ) -> None:
         import numpy as np
 
         self.question, self.corpus, self.meaning = question, corpus, meaning
+        self.has_other_names = bool(also)
         self.hashes = [term_hash(term) for term in dict.fromkeys(question.terms)]
-        self.lexical = Lexical(corpus, self.hashes)
+        self.lexical = Lexical(corpus, self.hashes, also)
         self.vectors: QuestionVectors | None = meaning.question(question.search_text) if meaning else None
         self.cosines = (
             np.full(corpus.n_passages, -1, np.float32)
@@ -74,12 +83,7 @@ class Asked:
     @cached_property
     def phrases(self) -> dict[int, int]:
         """Hashes of the runs of up to eight terms that the question has, with how many terms each has."""
-        said = [term_hash(term) for term in terms(self.question.text)]
-        return {
-            phrase_hash(said[begin : begin + n]): n
-            for n in range(1, MAX_NAME_TERMS + 1)
-            for begin in range(len(said) - n + 1)
-        }
+        return {value: len(run) for value, run in runs_of(self.question.text).items()}
 
     @cached_property
     def phrase_hashes(self) -> np.ndarray:
@@ -108,6 +112,16 @@ class Asked:
         question, speakers = self.question, self.corpus.columns.speakers
         key = entity_key(question.subject) if question.subject else ""
         return (speakers.index(key), float(question.subject_is_sure)) if key in speakers else (-1, 0.0)
+
+
+def runs_of(text: str) -> dict[int, list[int]]:
+    """By their hash, the runs of up to eight terms that a text has, as hashes of the terms."""
+    said = [term_hash(term) for term in terms(text)]
+    return {
+        phrase_hash(said[begin : begin + n]): said[begin : begin + n]
+        for n in range(1, MAX_NAME_TERMS + 1)
+        for begin in range(len(said) - n + 1)
+    }
 
 
 def _share(weights: np.ndarray) -> np.ndarray:

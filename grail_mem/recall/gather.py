@@ -11,32 +11,18 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
+from grail_mem.index.corpus import observations_at
 from grail_mem.index.document import own_title
-from grail_mem.model.observation import Observation
 from grail_mem.query.view import View
 from grail_mem.recall.hit import Hit
 from grail_mem.recall.ranked import Searcher
 from grail_mem.store.files import FileState
-from grail_mem.store.schema import observation_of, state_in
 
 if TYPE_CHECKING:
     import numpy as np
 
 _ALIKE: Final = 0.9
 """Share of terms from which on two texts say the same; chosen, well above what rewording leaves."""
-
-
-def observations_at(
-    view: View, searcher: Searcher, documents: Sequence[int]
-) -> tuple[list[Observation], dict[str, FileState]]:
-    """The observations that documents are, and the states of the files of the snapshot's rows, by path."""
-    rows = [int(searcher.corpus.columns.row[d]) for d in documents]
-    reader = view.live_base()
-    below = [row for row in rows if row >= 0]
-    payloads = dict(zip(below, reader.payloads(below), strict=True)) if reader is not None and below else {}
-    read = {row: observation_of(payload) for row, payload in payloads.items()}
-    states = {read[row].path: state_in(payload) for row, payload in payloads.items()}
-    return [read[row] if row >= 0 else searcher.corpus.delta[-2 - row] for row in rows], states
 
 
 def fresh(hits: Sequence[Hit], asked_at: datetime, half_life_days: float, floor: float) -> list[Hit]:
@@ -112,7 +98,7 @@ def with_context(
         listed = list(dict.fromkeys(docs[keep].tolist()))
         place = listed.index(own)
         around = [d for d in listed[max(place - reach, 0) : place + reach + 1] if d != own]
-        turns, more = observations_at(view, searcher, around)
+        turns, more = observations_at(view, corpus, around)
         states |= more
         made.append(replace(hit, context=tuple(turns)))
     return made, states

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from grail_mem.index.corpus import observations_at
 from grail_mem.index.phrases import passages_saying
 from grail_mem.index.tokens import terms
 from grail_mem.model.filter import Filter
@@ -23,7 +24,6 @@ from grail_mem.query.sql import SqlSession
 from grail_mem.query.view import View
 from grail_mem.recall.cascade import Wish, ask
 from grail_mem.recall.exact import behind, entities_of, explain, relationships_of
-from grail_mem.recall.gather import observations_at
 from grail_mem.recall.hit import Hit, hit_of
 from grail_mem.recall.overview import Counted, EntityCard, Tie
 from grail_mem.recall.ranked import Searcher, timed
@@ -99,7 +99,7 @@ def _ask(
         hits = [o for o in answer.observations if isinstance(o, Hit)]
         answer = replace(answer, abstention=None, coverage=answer.coverage if hits else "none")
     documents = _latest(searcher, together)[: wish.limit]
-    read, more = timed(trace, "gather", lambda: observations_at(view, searcher, documents))
+    read, more = timed(trace, "gather", lambda: observations_at(view, searcher.corpus, documents))
     ranked = {hit.id for hit in hits}
     hits += [hit_of(o, via=("entity",)) for o in read if o.id not in ranked][: wish.limit - len(hits)]
     states, hits = states | more, [_said(hit, about) for hit in hits]
@@ -224,7 +224,7 @@ def _card(view: View, searcher: Searcher, session: SqlSession, about: _About) ->
 
     columns = searcher.corpus.columns
     us = np.sort(columns.us[about.says]) if about.says.any() else np.zeros(1, np.int64)
-    read, _ = observations_at(view, searcher, _latest(searcher, about.says)[:_READ])
+    read, _ = observations_at(view, searcher.corpus, _latest(searcher, about.says)[:_READ])
     named = about.named
     months = np.unique(us.astype("datetime64[us]").astype("datetime64[M]"), return_counts=True)
     timeline = [Counted(str(month), int(n)) for month, n in zip(*months, strict=True)]

@@ -17,6 +17,7 @@ from grail_mem.index.embedder import Embedder
 from grail_mem.index.meaning import Meaning
 from grail_mem.model.filter import Filter
 from grail_mem.query.view import View
+from grail_mem.recall.aliases import passages_by_other_names
 from grail_mem.recall.candidates import Candidates, candidates
 from grail_mem.recall.evidence import Asked
 from grail_mem.recall.features import features
@@ -144,7 +145,8 @@ class Searcher:
         chosen = RANKS if ranking == RECIPROCAL else of[self._recipe(ranking)]
         if chosen.recipe == "lexical":
             meaning = None
-        asked: Asked = run("search", lambda: Asked(question, self.corpus, meaning))
+        also = passages_by_other_names(self.view, self.corpus, question.text)
+        asked: Asked = run("search", lambda: Asked(question, self.corpus, meaning, also))
         found: Candidates = run("candidates", lambda: candidates(asked, allowed))
         columns = run("features", lambda: features(asked, found.evidence, found.passages, found.links, list(chosen.of)))
         score = reciprocal_ranks(columns) if chosen is RANKS else chosen.score(columns)

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from search_stores import never_silent
 
 from grail_mem import Memory
-from grail_mem.index.corpus import REACH, Corpus, _in_sessions, matched
-from grail_mem.recall.gather import observations_at
+from grail_mem.index.corpus import REACH, Corpus, _in_sessions, matched, observations_at
 from grail_mem.recall.ranked import Searcher
 
 
@@ -29,7 +28,7 @@ def contents(memory: Memory) -> list[str]:
     """The contents of all documents that count, sorted; each is read where its row says."""
     searcher = shown(memory)
     live = np.flatnonzero(searcher.corpus.columns.row != -1).tolist()
-    found, _ = observations_at(searcher.view, searcher, live)
+    found, _ = observations_at(searcher.view, searcher.corpus, live)
     return sorted(o.content for o in found)
 
 
@@ -66,7 +65,7 @@ def neighbours(memory: Memory) -> dict[str, list[str]]:
     passages = np.flatnonzero(corpus.columns.live)
     near = corpus.around(passages)
     wanted = sorted({int(p) for p in near.ravel() if p >= 0})
-    read, _ = observations_at(searcher.view, searcher, corpus.columns.doc[wanted].tolist())
+    read, _ = observations_at(searcher.view, searcher.corpus, corpus.columns.doc[wanted].tolist())
     said = dict(zip(wanted, (o.content for o in read), strict=True)) | {-1: "-"}
     return {said[int(p)]: [said[int(q)] for q in row] for p, row in zip(passages, near, strict=True)}
 
@@ -118,7 +117,7 @@ def test_two_files_with_the_same_bytes_are_two_documents(tmp_path: Path) -> None
         for step in range(3):
             searcher = shown(memory)
             live = np.flatnonzero(searcher.corpus.columns.row != -1)
-            read, _ = observations_at(searcher.view, searcher, live.tolist())
+            read, _ = observations_at(searcher.view, searcher.corpus, live.tolist())
             assert sorted(o.category for o in read) == ["one", "two"], step
             only = memory.search("pelican", category="two").observations
             assert [o.category for o in only] == ["two"]

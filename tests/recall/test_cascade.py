@@ -304,3 +304,26 @@ def test_an_event_that_titles_name_counts_as_its_day(tmp_path: Path) -> None:
         assert asked["dates"] == ["before the launch"]
         memory.add_observation(title="Second launch", content="It sinks.", observed_at="2026-05-05")
         assert days("What did the committee do before the launch?") == {1, 2, 3, 4, 5, 6}
+
+
+@pytest.mark.parametrize("index", [False, True])
+def test_another_name_given_anywhere_finds_what_says_the_name(tmp_path: Path, index: bool) -> None:
+    """Both ways, also from the delta; and no longer once the note that gives it is hidden."""
+    big_blue = {"title": "Who is who", "content": "Some names.", "entities": [{"name": "IBM", "aliases": ["Big Blue"]}]}
+    notes = [
+        {"title": "Order", "content": "Yesterday IBM ordered nine chairs."},
+        {"title": "Song", "content": "A big song about the blue sea."},
+        {"title": "Visit", "content": "We saw Big Blue at the fair."},
+    ]
+    with filled(tmp_path, *notes, index=index, embedder="none") as memory:
+        alone = hits(memory.search("Big Blue"))
+        assert "Order" not in alone
+        given = memory.add_observation(**big_blue)
+        found = hits(memory.search("Big Blue"))
+        assert "says Big, Blue by another name" in found["Order"].reasons
+        assert "Visit" in hits(memory.search("IBM"))
+        memory.compact()
+        memory.index()
+        assert hits(memory.search("Big Blue"))["Order"].reasons == found["Order"].reasons
+        memory.hide(given.id)
+        assert "Order" not in hits(memory.search("Big Blue"))
