@@ -29,7 +29,7 @@ from retrieval_measures import NAMES, Measured, interval, measure
 from retrieval_sets import Asked, Store, load
 
 from grail_mem import Memory
-from grail_mem.index.lexical import Lexical
+from grail_mem.index.lexical import B, K1, Lexical
 from grail_mem.model.filter import Filter
 from grail_mem.recall.evidence import Asked as Put
 from grail_mem.recall.features import CONTEXT, GRAPH
@@ -88,11 +88,36 @@ def baselines(searcher: Searcher, memory: Memory, store: Store, found: dict[str,
             rank = [np.argsort(np.argsort(-score, kind="stable"), kind="stable") for score in (bm25, put.cosines)]
             keep(found, "vectors alone", store.set, asked, source, session, put.cosines)
             keep(found, "reciprocal ranks", store.set, asked, source, session, sum(1 / (60 + r) for r in rank))
+        if any(session):
+            whole = whole_sessions(searcher, put.hashes)
+            best = np.zeros(len(whole))
+            np.maximum.at(best, columns.session, bm25)
+            ranks = [np.argsort(np.argsort(-score, kind="stable"), kind="stable") for score in (whole, best)]
+            keep(found, "BM25 of whole sessions", store.set, asked, source, session, whole[columns.session])
+            both = sum(1 / (60 + r) for r in ranks)[columns.session]
+            keep(found, "reciprocal ranks of it and of the best turn", store.set, asked, source, session, both)
         for name, groups in (("without graph", GRAPH), ("without context", CONTEXT)):
             ranked = searcher.rank(searcher.read(asked.text, asked.at), searcher.allowed(Filter()), less(groups))
             score = np.full(len(source), -np.inf)
             score[ranked.found.passages] = ranked.score
             keep(found, name, store.set, asked, source, session, score)
+
+
+def whole_sessions(searcher: Searcher, hashes: Sequence[int]) -> np.ndarray:
+    """BM25 of each session taken as one text, by the number of the session."""
+    corpus, columns = searcher.corpus, searcher.corpus.columns
+    n = int(columns.session.max()) + 1
+    length = np.bincount(columns.session, columns.n_terms, n)
+    norm = K1 * (1 - B + B * length / max(length.mean(), 1))
+    scores = np.zeros(n)
+    for value in hashes:
+        times = np.zeros(n)
+        for part in corpus.parts:
+            row, count = part.segment.by_term.rows(value)
+            np.add.at(times, columns.session[row + part.first_passage], count)
+        df = int((times > 0).sum())
+        scores += np.log(1 + (n - df + 0.5) / (df + 0.5)) * times / (times + norm)
+    return scores
 
 
 def less(groups: Sequence[str]) -> dict[str, Weights]:
