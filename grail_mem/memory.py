@@ -395,7 +395,8 @@ class Memory:
             InputError: A value cannot be used; `problems` lists every reason.
             IndexUnusableError: A derived file is damaged.
         """
-        wanted = mode or ("document" if document is not None else "recall" if query is None else "cascade")
+        unsaid = "document" if document is not None else "recall" if query is None else "cascade"
+        wanted = unsaid if mode is None else mode
         conditions = {
             "since": since, "before": before, "category": category, "tags": tags, "tags_all": tags_all,
             "entity_names": entity_names, "entity_types": entity_types, "relationship_type": relationship_type,

@@ -29,7 +29,7 @@ from retrieval_measures import NAMES, Measured, interval, measure
 from retrieval_sets import Asked, Store, load
 
 from grail_mem import Memory
-from grail_mem.index.lexical import B, K1, Lexical
+from grail_mem.index.lexical import K1, B, Lexical
 from grail_mem.model.filter import Filter
 from grail_mem.recall.evidence import Asked as Put
 from grail_mem.recall.features import CONTEXT, GRAPH
