@@ -58,7 +58,7 @@ def plot_scores(path: Path, answered: Sequence[float], unanswered: Sequence[floa
     for (name, at), style in zip(lines.items(), ("--", ":", "-."), strict=False):
         axes.axvline(at, color="black", lw=1, ls=style, label=f"{name} {at:.2f}")
     axes.set(xlabel="score of the gate (logit)", ylabel="density")
-    axes.legend(frameon=False)
+    figure.legend(loc="outside upper center", ncols=4, frameon=False, fontsize=8)
     with translated(f"write {path}"):
         figure.savefig(path, dpi=150)
     plt.close(figure)
