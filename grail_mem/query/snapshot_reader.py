@@ -248,7 +248,8 @@ class SnapshotReader:
 
     def by_id(self, ids: Collection[str]) -> dict[str, BaseRow]:
         """Rows by id, dead ones included."""
-        return {row.id: row for row in self._file_rows("ids", ids) if row.id in ids}
+        wanted = set(ids)  # looked in for every row; a list would be gone through each time
+        return {row.id: row for row in self._file_rows("ids", wanted) if row.id in wanted}
 
     def ids_ending(self, tail: str) -> list[tuple[int, str]]:
         """Row number and id of the rows whose id ends so, those that do not count included."""
@@ -256,7 +257,8 @@ class SnapshotReader:
 
     def by_path(self, paths: Collection[str]) -> dict[str, BaseRow]:
         """Rows by path, dead ones included."""
-        return {row.path: row for row in self._file_rows("paths", paths) if row.path in paths}
+        wanted = set(paths)  # looked in for every row; a list would be gone through each time
+        return {row.path: row for row in self._file_rows("paths", wanted) if row.path in wanted}
 
     def by_fingerprint(self, prints: Collection[int]) -> list[tuple[int, str]]:
         """Fingerprint and id of rows, dead ones included, that say the same, or once in 2^64 something else."""
