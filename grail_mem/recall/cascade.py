@@ -17,15 +17,14 @@ from grail_mem.index.corpus import observations_at
 from grail_mem.index.phrases import passages_saying
 from grail_mem.model.filter import Filter
 from grail_mem.model.observation import Observation
-from grail_mem.query.select import as_files_say
 from grail_mem.query.view import View
 from grail_mem.recall.best import MARGIN, Best, added, best_of, explained, passage_of
 from grail_mem.recall.budget import Counter
 from grail_mem.recall.dates import local_days
 from grail_mem.recall.dates import within as within_days
 from grail_mem.recall.events import with_events
-from grail_mem.recall.exact import behind, entities_of, explain, relationships_of
-from grail_mem.recall.gather import fresh, unlike, with_context
+from grail_mem.recall.exact import entities_of, explain, relationships_of
+from grail_mem.recall.gather import answered, fresh, unlike, with_context
 from grail_mem.recall.hit import Hit, hit_of
 from grail_mem.recall.question import Question
 from grail_mem.recall.ranked import Ranked, Searcher, timed
@@ -94,12 +93,7 @@ def cascade(view: View, searcher: Searcher, questions: Sequence[str], f: Filter,
         f: Conditions, all of which hold on everything returned.
         wish: How the answer is wanted.
     """
-    trace: dict[str, Any] = {}
-    timed(trace, "refresh", view.refresh)
-    found = as_files_say(
-        view, lambda: ask(view, searcher, questions, f, wish, trace), lambda answer: answer.observations
-    )
-    return replace(found, trace=trace, warnings=(*found.warnings, *view.warnings, *behind(view)))
+    return answered(view, lambda trace: ask(view, searcher, questions, f, wish, trace))
 
 
 def ask(

@@ -18,11 +18,11 @@ from grail_mem.index.traits import capitalised
 from grail_mem.model.filter import Filter
 from grail_mem.model.observation import Observation
 from grail_mem.model.times import from_us
-from grail_mem.query.select import as_files_say
 from grail_mem.query.snapshot_reader import OVERVIEW_FILE
 from grail_mem.query.view import View
 from grail_mem.recall.cascade import Wish, ask
-from grail_mem.recall.exact import behind, entities_of, explain, relationships_of
+from grail_mem.recall.exact import entities_of, explain, relationships_of
+from grail_mem.recall.gather import answered
 from grail_mem.recall.hit import Hit, hit_of
 from grail_mem.recall.overview import Brief, CommunityCard, Counted
 from grail_mem.recall.ranked import Searcher, timed
@@ -54,12 +54,7 @@ def communities(view: View, searcher: Searcher, questions: Sequence[str], f: Fil
         f: Conditions, all of which hold on everything returned and counted.
         wish: How the answer is wanted.
     """
-    trace: dict[str, Any] = {}
-    timed(trace, "refresh", view.refresh)
-    found = as_files_say(
-        view, lambda: _ask(view, searcher, questions, f, wish, trace), lambda answer: answer.observations
-    )
-    return replace(found, trace=trace, warnings=(*found.warnings, *view.warnings, *behind(view)))
+    return answered(view, lambda trace: _ask(view, searcher, questions, f, wish, trace))
 
 
 def _ask(

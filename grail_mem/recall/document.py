@@ -16,11 +16,11 @@ from grail_mem.model.filter import Filter
 from grail_mem.model.names import session_key
 from grail_mem.model.times import from_us
 from grail_mem.model.ulid import is_id
-from grail_mem.query.select import as_files_say
 from grail_mem.query.sql import SqlSession
 from grail_mem.query.view import View
 from grail_mem.recall.cascade import Wish, ask
-from grail_mem.recall.exact import behind, entities_of, explain, relationships_of
+from grail_mem.recall.exact import entities_of, explain, relationships_of
+from grail_mem.recall.gather import answered
 from grail_mem.recall.hit import hit_of
 from grail_mem.recall.overview import DocumentCard
 from grail_mem.recall.ranked import Searcher, timed
@@ -56,12 +56,7 @@ def document(
         f: Conditions, all of which hold on everything returned and counted.
         wish: How the answer is wanted.
     """
-    trace: dict[str, Any] = {}
-    timed(trace, "refresh", view.refresh)
-    found = as_files_say(
-        view, lambda: _ask(view, searcher, sql(), named, questions, f, wish, trace), lambda answer: answer.observations
-    )
-    return replace(found, trace=trace, warnings=(*found.warnings, *view.warnings, *behind(view)))
+    return answered(view, lambda trace: _ask(view, searcher, sql(), named, questions, f, wish, trace))
 
 
 def _ask(

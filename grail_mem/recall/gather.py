@@ -6,16 +6,19 @@ Knows nothing of scores but that higher is better.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from grail_mem.index.corpus import observations_at
 from grail_mem.index.document import own_title
+from grail_mem.query.select import as_files_say
 from grail_mem.query.view import View
+from grail_mem.recall.exact import behind
 from grail_mem.recall.hit import Hit
-from grail_mem.recall.ranked import Searcher
+from grail_mem.recall.ranked import Searcher, timed
+from grail_mem.recall.result import Recall
 from grail_mem.store.files import FileState
 
 if TYPE_CHECKING:
@@ -23,6 +26,19 @@ if TYPE_CHECKING:
 
 _ALIKE: Final = 0.9
 """Share of terms from which on two texts say the same; chosen, well above what rewording leaves."""
+
+
+def answered(view: View, ask: Callable[[dict[str, Any]], tuple[Recall, dict[str, FileState]]]) -> Recall:
+    """An answer of which every observation is as its file says now, with its trace and what the store has to say.
+
+    Args:
+        view: The store; it is brought up to date first.
+        ask: Gives an answer, and the states of the files of its observations when they were read, by path; takes the trace.
+    """
+    trace: dict[str, Any] = {}
+    timed(trace, "refresh", view.refresh)
+    found = as_files_say(view, lambda: ask(trace), lambda answer: answer.observations)
+    return replace(found, trace=trace, warnings=(*found.warnings, *view.warnings, *behind(view)))
 
 
 def fresh(hits: Sequence[Hit], asked_at: datetime, half_life_days: float, floor: float) -> list[Hit]:

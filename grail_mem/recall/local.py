@@ -19,11 +19,11 @@ from grail_mem.model.names import entity_key
 from grail_mem.model.observation import Observation
 from grail_mem.model.times import from_us
 from grail_mem.query.names import Named, alike, called, named_in, says_name
-from grail_mem.query.select import as_files_say
 from grail_mem.query.sql import SqlSession
 from grail_mem.query.view import View
 from grail_mem.recall.cascade import Wish, ask
-from grail_mem.recall.exact import behind, entities_of, explain, relationships_of
+from grail_mem.recall.exact import entities_of, explain, relationships_of
+from grail_mem.recall.gather import answered
 from grail_mem.recall.hit import Hit, hit_of
 from grail_mem.recall.overview import Counted, EntityCard, Tie
 from grail_mem.recall.ranked import Searcher, timed
@@ -62,12 +62,7 @@ def local(
         f: Conditions, all of which hold on everything returned and counted.
         wish: How the answer is wanted.
     """
-    trace: dict[str, Any] = {}
-    timed(trace, "refresh", view.refresh)
-    found = as_files_say(
-        view, lambda: _ask(view, searcher, sql(), questions, f, wish, trace), lambda answer: answer.observations
-    )
-    return replace(found, trace=trace, warnings=(*found.warnings, *view.warnings, *behind(view)))
+    return answered(view, lambda trace: _ask(view, searcher, sql(), questions, f, wish, trace))
 
 
 def _ask(

@@ -58,6 +58,10 @@ def make_wish(
         gather.found.append(f"There is no mode '{mode}'; the modes are {', '.join(MODES)}.")
     if order is not None or cursor is not None:
         gather.found.append("order and cursor belong to the mode 'recall'; a ranked answer has one order and one page.")
+    if mode == "global" and context:
+        gather.found.append(
+            "context brings the turns around a hit; the mode 'global' shows what stands for a folder, without them."
+        )
     if (mode == "document") != (document is not None):
         gather.found.append(
             "The mode 'document' needs document, the id, path, source or session that is asked about."

@@ -324,7 +324,7 @@ def test_a_hidden_document_answers_like_none(tmp_path: Path) -> None:
     "wrong",
     [
         {"mode": "local"}, {"mode": "document"}, {"mode": "cascade", "document": "x", "query": "q"}, {"document": " "},
-        {"document": 3}, {"mode": "global", "order": "newest"}, {"mode": "galactic"}, {"mode": "cascade"}, {"mode": "local", "query": "?"},
+        {"document": 3}, {"mode": "global", "order": "newest"}, {"mode": "global", "context": 2}, {"mode": "galactic"}, {"mode": "cascade"}, {"mode": "local", "query": "?"},
     ],
 )  # fmt: skip
 def test_what_a_mode_cannot_be_asked_is_refused(tmp_path: Path, wrong: dict[str, Any]) -> None:
