@@ -1,7 +1,7 @@
 """The cascade: one to three questions in words to a ranked, explained, budgeted answer, or to a reasoned silence.
 
-refresh → filter → search → candidates → features → rank → silence → gather → freshness → duplicates → rerank → context.
-Every stage stands in the trace. Knows nothing of how passages are found and weighed.
+refresh → filter → search → candidates → features → rank → silence → gather → freshness → duplicates → rerank →
+reasons → context. Every stage stands in the trace. Knows nothing of how passages are found and weighed.
 """
 
 from __future__ import annotations
