@@ -1,0 +1,46 @@
+"""What detectors read: everything that counts at one moment, in SQL, and what was rejected before.
+
+Knows nothing of what the detectors look for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from grail_mem.consolidate.finding import pair_digest
+from grail_mem.query.sql import SqlSession
+
+if TYPE_CHECKING:  # a quarter of a second, spent when SQL is asked
+    import pyarrow as pa
+
+
+def _nobody(_done: int, _total: int | None) -> None:
+    """Whom nobody told to look."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One state of a store, for detectors.
+
+    Attributes:
+        session: Read-only SQL over everything that counts; hidden observations are not there. Besides the documented
+            views there is `rows`, with all columns of a snapshot (`store.schema.COLUMNS`).
+        now_us: When the run began, microseconds since 1970 UTC; detectors ask no clock.
+        forbidden: Digests of pairs that were rejected as the same thing.
+        progress: Told how much of the detector's work is done, and how much there is.
+    """
+
+    session: SqlSession
+    now_us: int
+    forbidden: Collection[str] = frozenset()
+    progress: Callable[[int, int | None], None] = field(default=_nobody)
+
+    def ask(self, text: str, params: Sequence[Any] | Mapping[str, Any] | None = None) -> pa.Table:
+        """The answer to one SELECT."""
+        return self.session.ask(text, params)
+
+    def forbids(self, kind: str, left: str, right: str) -> bool:
+        """Whether somebody said that these two are not the same thing."""
+        return bool(self.forbidden) and pair_digest(kind, left, right) in self.forbidden
