@@ -5,7 +5,7 @@ Knows nothing of filters.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -30,21 +30,34 @@ def locate(view: View, id_: str) -> FileRow:
         NotFoundError: There is none.
         StoreError: Its file is there and cannot be read.
     """
-    view.refresh()
-    path = view.paths_of({id_}).get(id_)
-    if path is not None:
-        for change in view.look_at([path]):
-            view.note(change)
-        path = view.paths_of({id_}).get(id_)
-    if path is None:
-        view.scan(whole=False)
-        path = view.paths_of({id_}).get(id_)
-    if path is None:
+    found = locate_all(view, [id_])
+    if not found:
         raise NotFoundError(f"There is no observation {id_}.", hint="`grail list` shows what is there.")
+    return found[id_]
+
+
+def locate_all(view: View, ids: Collection[str]) -> dict[str, FileRow]:
+    """The observations with these ids, read from their files now, hidden ones included; those that are gone are left out.
+
+    Raises:
+        StoreError: The file of one is there and cannot be read.
+    """
+    view.refresh()
+    for change in view.look_at(view.paths_of(ids).values()):
+        view.note(change)
+    paths = view.paths_of(ids)
+    if len(paths) < len(set(ids)):
+        view.scan(whole=False)
+        paths = view.paths_of(ids)
+    for path in paths.values():
+        _require_readable(view, path)
+    return {id_: view.read_row(paths[id_]) for id_ in ids if id_ in paths}
+
+
+def _require_readable(view: View, path: str) -> None:
     for problem in view.delta.problems.get(path, ()):
         if problem.code in (UNREADABLE, TORN):
             raise StoreError(f"{path}: {problem.message}.", hint=problem.remedy)
-    return view.read_row(path)
 
 
 def ids_ending(view: View, tail: str) -> list[str]:

@@ -25,7 +25,7 @@ from grail_mem.store.files import UNKNOWN_STATE, FileState, read_file
 from grail_mem.store.journal import Journal
 from grail_mem.store.layout import Layout
 from grail_mem.store.ledger import Chain, Ledger
-from grail_mem.store.ledger_line import Entry
+from grail_mem.store.ledger_line import DECISIONS, GONE, Entry
 from grail_mem.store.observation_file import Adopted, FileRow, read_observation
 from grail_mem.store.scan import FolderState, Found, scan_all, scan_folders
 from grail_mem.store.snapshot import INDEX, PAYLOADS, Fingerprints, Manifest, newest, require_whole
@@ -149,7 +149,9 @@ class View:
             self._snapshots_mtime = mtime
 
     def _hear(self, entry: Entry) -> None:
-        if not is_id(entry.id):  # somebody changed the line; its file is found by the next scan
+        if entry.action in DECISIONS or not is_id(
+            entry.id
+        ):  # somebody changed the line; its file is found by the next scan
             return
         if entry.action in ("hide", "restore"):
             self._bury(entry)
@@ -160,12 +162,12 @@ class View:
         else:
             self._touched |= {path for path in (entry.path, entry.was) if path and self.layout.holds(path)}
             self._told[entry.was] = ("", "")
-            self._told[entry.path] = (entry.id, "" if entry.action == "vanish" else entry.digest)
+            self._told[entry.path] = (entry.id, "" if entry.action in GONE else entry.digest)
         if (print_ := _print_in(entry)) is not None:
             self._recent_prints.setdefault(print_, set()).add(entry.id)
         if entry.was:
             self._adopted.pop(entry.was, None)
-        if entry.action == "vanish":
+        if entry.action in GONE:
             self._adopted.pop(entry.path, None)
             if self._owners.get(entry.id) == entry.path:
                 del self._owners[entry.id]
@@ -179,7 +181,7 @@ class View:
     def _is_seen(self, entry: Entry) -> bool:
         """Whether a look at the files said already what an entry tells, as after a sync of this very process."""
         row = self.delta.rows.get(entry.path)
-        if row is None or entry.action == "vanish" or (entry.was and self.delta.states.get(entry.was, ()) is not None):
+        if row is None or entry.action in GONE or (entry.was and self.delta.states.get(entry.was, ()) is not None):
             return False
         return (row.observation.id, row.observation.sha256) == (entry.id, entry.digest)
 

@@ -16,7 +16,18 @@ from typing import Final, NamedTuple
 
 from grail_mem.store.files import FILE_MODE, FOLDER_MODE, sync_folder, write_all
 from grail_mem.store.layout import Layout
-from grail_mem.store.ledger_line import GENESIS, START, Entry, Head, digest_of, is_as_written, read_link, write_line
+from grail_mem.store.ledger_line import (
+    DECISIONS,
+    GENESIS,
+    START,
+    Entry,
+    Head,
+    digest_of,
+    is_as_written,
+    read_line,
+    read_link,
+    write_line,
+)
 
 TOMBSTONES: Final = frozenset({"hide", "restore"})
 
@@ -258,6 +269,26 @@ def chains(layout: Layout) -> list[Path]:
 def verify(layout: Layout) -> list[Broken]:
     """Everything in any chain that is no link of it."""
     return [item for path in chains(layout) for item in read_chain(path, thorough=True)[2]]
+
+
+def decisions(layout: Layout) -> list[Entry]:
+    """Every entry that decides on a proposal, in order of time; other lines are passed over unread."""
+    needles = [f'"action":"{action}"'.encode() for action in DECISIONS]
+    found: list[Entry] = []
+    for path in chains(layout):
+        data = path.read_bytes()
+        starts = {data.rfind(b"\n", 0, at) + 1 for needle in needles for at in _places(data, needle)}
+        lines = (data[start : data.find(b"\n", start)] for start in sorted(starts) if data.find(b"\n", start) >= 0)
+        entries = (read_line(line, path.stem) for line in lines)
+        found += [entry for entry in entries if entry is not None and entry.action in DECISIONS]
+    return sorted(found, key=lambda e: e.order)
+
+
+def _places(data: bytes, needle: bytes) -> Iterator[int]:
+    at = data.find(needle)
+    while at >= 0:
+        yield at
+        at = data.find(needle, at + 1)
 
 
 def history(layout: Layout) -> list[Entry]:

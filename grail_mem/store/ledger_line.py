@@ -15,6 +15,10 @@ from typing import Any, Final, NamedTuple
 from grail_mem.store.layout import is_observation_path
 
 VERSION: Final = 1
+DECISIONS: Final = ("apply", "reject", "undo")
+"""Actions of entries that decide on a proposal and name no file."""
+GONE: Final = ("vanish", "remove")
+"""Actions after which there is no file."""
 GENESIS: Final = "0" * 64
 
 
@@ -23,15 +27,17 @@ class Entry:
     """One recorded change.
 
     Attributes:
-        action: `add`, `update`, `move`, `hide`, `restore`, `stamp` when done through grail_mem; `adopt`, `edit`,
-            `relocate`, `vanish` when a scan found that somebody else did it.
-        id: The observation's ULID.
+        action: `add`, `update`, `move`, `remove`, `hide`, `restore`, `stamp` when done through grail_mem; `adopt`, `edit`,
+            `relocate`, `vanish` when a scan found that somebody else did it; one of `DECISIONS` for what was decided on a
+            proposal.
+        id: The observation's ULID, or the proposal's.
         path: Its file relative to the root, after the change; empty when redacted.
         was: The former path, for moves.
         digest: SHA-256 of the file's bytes after the change, or empty.
         observed_at: For files that carry no id: what to take where the file itself gives no time.
         recorded_at: The same for the time of recording.
-        fingerprint: 16 hex digits of what the observation says, or empty.
+        fingerprint: 16 hex digits of what the observation or the proposal says, or empty.
+        detail: Of a decision, what it rests on as JSON; codes, numbers, ids and digests alone.
         at: UTC time of the change, `2026-06-02T14:23:00.123456Z`.
         actor: Who did it, as set by the application.
         clone: The chain it stands in.
@@ -47,6 +53,7 @@ class Entry:
     observed_at: str = ""
     recorded_at: str = ""
     fingerprint: str = ""
+    detail: str = ""
     at: str = ""
     actor: str = ""
     clone: str = ""
@@ -58,7 +65,7 @@ class Entry:
         return (self.at, self.clone, self.seq)
 
 
-_OPEN: Final = ("path", "was", "digest", "reason", "observed_at", "recorded_at", "fingerprint")
+_OPEN: Final = ("path", "was", "digest", "reason", "observed_at", "recorded_at", "fingerprint", "detail")
 
 
 class Head(NamedTuple):
@@ -203,9 +210,11 @@ def usual_link(line: bytes, clone: str) -> Link | None:
     found = _USUAL.fullmatch(line.rstrip(b"\n").decode("latin-1"))
     if found is None:
         return None
-    seq, at, actor, action, id_, prev, path, was, digest, reason, observed_at, recorded_at, print_ = found.groups("")
+    seq, at, actor, action, id_, prev, path, was, digest, reason, observed_at, recorded_at, print_, detail = (
+        found.groups("")
+    )
     path, was = (name if not name or is_observation_path(name) else "" for name in (path, was))
     entry = Entry(
-        action, id_, path, was, digest, reason, observed_at, recorded_at, print_, at, actor, clone, int(seq)
+        action, id_, path, was, digest, reason, observed_at, recorded_at, print_, detail, at, actor, clone, int(seq)
     )  # positional: names would take half as long again
     return Link(entry, prev)

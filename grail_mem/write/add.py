@@ -5,24 +5,24 @@ Knows nothing of how they are found again.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Final
 
-from grail_mem.errors import ConflictError, InputError
+from grail_mem.errors import InputError
 from grail_mem.model.names import clean_text
 from grail_mem.model.observation import Observation, fingerprint
 from grail_mem.model.times import format_time
 from grail_mem.query.find import who_says
 from grail_mem.query.view import View
 from grail_mem.store.filename import file_name
-from grail_mem.store.files import open_folder, translated
+from grail_mem.store.files import translated
 from grail_mem.store.layout import Layout, inside
 from grail_mem.store.ledger_line import Entry
 from grail_mem.store.observation_file import render_observation
+from grail_mem.write.edited import folder_on_disk, free_path
 from grail_mem.write.staged import Placing, discard, make_durable, place, stage, staging, writing
 from grail_mem.write.validate import Draft, make_observation
 
@@ -87,7 +87,7 @@ def add(view: View, drafts: Sequence[Draft], *, actor: str) -> list[Written]:
     if not checked:
         return []
     with staging(view.layout) as staging_fd, translated("store the observation"):
-        spelled = {category: _make_folder(view.layout, category) for category in {o.category for o, _, _ in checked}}
+        spelled = {category: _spelled(view.layout, category) for category in {o.category for o, _, _ in checked}}
         ready = [_prepare(view.layout, *item, spelled[item[0].category]) for item in checked]
         staged = stage(staging_fd, [item.data for item in ready])
         try:
@@ -103,10 +103,9 @@ def add(view: View, drafts: Sequence[Draft], *, actor: str) -> list[Written]:
     return results
 
 
-def _make_folder(layout: Layout, category: str) -> str:
+def _spelled(layout: Layout, category: str) -> str:
     """Make the folder of a category; returns the category as it is spelled on disk."""
-    with open_folder(layout.root, layout.folder_of(category), create=True) as (_, spelled):
-        return layout.category_of(spelled)
+    return layout.category_of(folder_on_disk(layout, category, create=True))
 
 
 def _decide(
@@ -127,7 +126,8 @@ def _decide(
             results.append(Written(same.id, same.path, created=False, warnings=(*item.warnings, ALREADY_THERE)))
             unused.append(name)
             continue
-        path = _free_path(view.layout, item, taken)
+        folder = item.path.rpartition("/")[0]
+        path = free_path(view.layout, made, folder, item.words, taken=taken, first=item.path)
         taken.add(path)
         entry = Entry(
             "add", made.id, path, digest=item.digest, fingerprint=f"{print_:016x}", at=at, actor=actor,
@@ -141,18 +141,6 @@ def _decide(
 
 ALREADY_THERE: Final = "the same observation was there already; nothing was written."
 HIDDEN_BEFORE: Final = "an observation that says the same is hidden; this one was stored beside it."
-
-
-def _free_path(layout: Layout, item: _Ready, taken: Collection[str]) -> str:
-    """A path that no file has; the tail of the id in it grows until that is so."""
-    made = item.observation
-    folder = layout.folder_of(made.category)
-    path = item.path
-    for tail in range(7, 28):
-        if path not in taken and not os.path.lexists(f"{layout.root}/{path}"):
-            return path
-        path = inside(folder, file_name(made.observed_at, item.words, made.id, tail))
-    raise ConflictError(f"Every file name for '{made.title}' is taken in {folder}.", hint="Repeat the call.")
 
 
 def _check(view: View, drafts: Sequence[Draft]) -> list[tuple[Observation, str, tuple[str, ...]]]:

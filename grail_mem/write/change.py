@@ -6,25 +6,19 @@ nothing of how drafts become observations beyond calling `validate`.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
-from hashlib import sha256
 from typing import Any
 
-from grail_mem.errors import ConflictError, InputError, NotFoundError
-from grail_mem.model.category import category_key, clean_category
-from grail_mem.model.observation import Observation, fingerprint
-from grail_mem.model.times import format_time
+from grail_mem.errors import InputError, NotFoundError
+from grail_mem.model.category import clean_category
 from grail_mem.query.find import locate
 from grail_mem.query.view import View
-from grail_mem.store.files import open_folder, read_file, translated
-from grail_mem.store.frontmatter_edit import edit
-from grail_mem.store.ledger_line import Entry
-from grail_mem.store.observation_file import FileRow, fields_of
-from grail_mem.write.staged import Placing, discard, make_durable, place, stage, staging, tell, writing
-from grail_mem.write.validate import DRAFT_FIELDS, Draft, make_observation, with_endpoints
+from grail_mem.store.files import translated
+from grail_mem.store.observation_file import FileRow
+from grail_mem.write.edited import Edited, commit, in_category, read_one, with_fields
+from grail_mem.write.staged import staging, writing
+from grail_mem.write.validate import DRAFT_FIELDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,17 +59,9 @@ def update(view: View, id_: str, patch: Mapping[str, Any], *, append: str | None
     """
     _check_patch(patch, append)
     with staging(view.layout) as staging_fd, translated("change the observation"), writing(view):
-        row = _current(view, id_)
-        patch = dict(patch) | ({"content": f"{row.observation.content}\n\n{append}"} if append is not None else {})
-        made, warnings = _patched(view, row.observation, patch)
-        data, _ = read_file(view.layout.root / row.observation.path)
-        changes = {name: value for name, value in _changes(row, made).items() if name != "content"}
-        new = edit(data, changes, content=made.content if made.content != row.observation.content else None)
-        if new == data:
-            return Changed(id_, row.observation.path, changed=False, warnings=warnings)
-        entry = _entry("update", made, row, row.observation.path, new, actor, reason)
-        _replace(view, staging_fd, data, new, entry)
-    return Changed(id_, row.observation.path, warnings=warnings)
+        now = read_one(view, _current(view, id_))
+        patch = dict(patch) | ({"content": f"{now.made.content}\n\n{append}"} if append is not None else {})
+        return _commit(view, staging_fd, now, with_fields(view, now, patch), actor, reason)
 
 
 def move(view: View, id_: str, category: str, *, actor: str, reason: str) -> Changed:
@@ -88,25 +74,8 @@ def move(view: View, id_: str, category: str, *, actor: str, reason: str) -> Cha
     """
     category = clean_category(category)
     with staging(view.layout) as staging_fd, translated("move the observation"), writing(view):
-        row = _current(view, id_)
-        old = row.observation.path
-        folder, _, name = old.rpartition("/")
-        with open_folder(view.layout.root, view.layout.folder_of(category), create=True) as (target, spelled):
-            path = f"{spelled}/{name}"
-            if path == old:
-                return Changed(id_, old, changed=False)
-            with open_folder(view.layout.root, folder) as (source, _):
-                key = category_key(name)  # on other systems names that differ in case only are one file
-                there = next((other for other in os.listdir(target) if category_key(other) == key), None)
-                if there is not None:
-                    raise ConflictError(
-                        f"{name} cannot go to {spelled}: {there} is there already.", hint="Rename one of the two files."
-                    )
-                data, _ = read_file(name, dir_fd=source)
-                new = edit(data, {"category": view.layout.category_of(spelled)}) if row.has_id else data
-        entry = _entry("move", row.observation, row, path, new, actor, reason, was=old)
-        _replace(view, staging_fd, data, new, entry)
-    return Changed(id_, path)
+        now = read_one(view, _current(view, id_))
+        return _commit(view, staging_fd, now, in_category(view, now, category), actor, reason)
 
 
 def hide(view: View, id_: str, *, actor: str, reason: str) -> Changed:
@@ -128,15 +97,16 @@ def restore(view: View, id_: str, *, actor: str, reason: str) -> Changed:
 
 
 def _tombstone(view: View, id_: str, action: str, actor: str, reason: str) -> Changed:
-    with translated(f"{action} the observation"), writing(view):
-        row = locate(view, id_)
-        path = row.observation.path
-        if (id_ in view.hidden) == (action == "hide"):
-            return Changed(id_, path, changed=False)
-        entry = Entry(action, id_, path, reason=reason, at=format_time(datetime.now(UTC)), actor=actor)
-        entries = [entry] if row.has_id else [_adoption(row, entry), entry]
-        tell(view, entries)
-    return Changed(id_, path)
+    with staging(view.layout) as staging_fd, translated(f"{action} the observation"), writing(view):
+        now = read_one(view, locate(view, id_))
+        return _commit(view, staging_fd, now, replace(now, hidden=action == "hide"), actor, reason)
+
+
+def _commit(view: View, staging_fd: int, now: Edited, edited: Edited, actor: str, reason: str) -> Changed:
+    changed = edited.changes_file or edited.hidden != now.hidden
+    if changed:
+        commit(view, staging_fd, [edited], actor=actor, reason=reason)
+    return Changed(now.made.id, edited.path, changed=changed, warnings=edited.warnings)
 
 
 def _current(view: View, id_: str) -> FileRow:
@@ -163,62 +133,3 @@ def _check_patch(patch: Mapping[str, Any], append: str | None) -> None:
         problems.append("nothing to change was given.")
     if problems:
         raise InputError(" ".join(problems), problems=problems)
-
-
-def _patched(view: View, old: Observation, patch: Mapping[str, Any]) -> tuple[Observation, tuple[str, ...]]:
-    """The observation with the patch. What the patch does not name stays as it is, even where it would not pass today."""
-    beside = {
-        "title": old.title,
-        "content": old.content or old.title,
-        "valid_from": old.valid_from,
-        "valid_until": old.valid_until,
-    }
-    made, warned = make_observation(Draft(**(beside | dict(patch))), now=datetime.now(UTC), settings=view.settings)
-    new = replace(old, **{name: getattr(made, name) for name in patch})
-    warnings = list(warned)
-    if "entities" in patch or "relationships" in patch:
-        new = replace(new, entities=with_endpoints(new.entities, new.relationships, warnings))
-    if "observed_at" in patch and patch["observed_at"] is None:
-        new = replace(new, observed_at=old.recorded_at)
-    return new, tuple(dict.fromkeys(warnings))
-
-
-def _changes(row: FileRow, made: Observation) -> dict[str, Any]:
-    """The frontmatter keys whose value is another now; None for those that go."""
-    before, after = fields_of(row.observation), fields_of(made)
-    return {name: after.get(name) for name in {**before, **after} if before.get(name) != after.get(name)}
-
-
-def _entry(
-    action: str, made: Observation, row: FileRow, path: str, data: bytes, actor: str, reason: str, *, was: str = ""
-) -> Entry:
-    times = _times_for(row)
-    return Entry(
-        action, made.id, path, was=was, digest=sha256(data).hexdigest(), reason=reason, observed_at=times[0],
-        recorded_at=times[1], fingerprint=f"{fingerprint(made):016x}", at=format_time(datetime.now(UTC)), actor=actor,
-    )  # fmt: skip
-
-
-def _adoption(row: FileRow, entry: Entry) -> Entry:
-    """The entry that keeps the id of a file that carries none, before another entry names that id alone."""
-    o, times = row.observation, _times_for(row)
-    return Entry(
-        "adopt", o.id, o.path, digest=o.sha256, observed_at=times[0], recorded_at=times[1],
-        fingerprint=f"{fingerprint(o):016x}", at=entry.at, actor=entry.actor,
-    )  # fmt: skip
-
-
-def _times_for(row: FileRow) -> tuple[str, str]:
-    """What the ledger has to keep of a file that carries no id, so that it is the same observation from now on."""
-    o = row.observation
-    return ("", "") if row.has_id else (format_time(o.observed_at), format_time(o.recorded_at))
-
-
-def _replace(view: View, staging_fd: int, old: bytes, new: bytes, entry: Entry) -> None:
-    names = stage(staging_fd, [new])
-    try:
-        place(view, [Placing(names[0], entry.path, new, entry, sha256(old).hexdigest())], staging_fd)
-    except Exception:  # not an interrupt: what is committed by then is finished by the next writer
-        discard(staging_fd, names)
-        raise
-    make_durable(view)

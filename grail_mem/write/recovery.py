@@ -169,7 +169,9 @@ def _goals(records: Sequence[Record]) -> dict[str, _Goal]:
         before = goals.get(was or path, _NOTHING)
         at = datetime.fromisoformat(entry.at).timestamp()
         known = before.known | ({file.before if file else "", entry.digest} - {""})
-        if file is not None and path:
+        if entry.action == "remove":
+            goals[path] = _Goal(None, known, before.written, at=at, staged=file.staged if file else "")
+        elif file is not None and path:
             written = (*before.written, file.data)
             is_new = before.is_new or not file.before or bool(was)
             goals[path] = _Goal(file.data, known, written, is_new, at, staged=file.staged)
@@ -301,6 +303,8 @@ def _is_as_said(layout: Layout, record: Record, line: bytes) -> bool:
     entry = read_line(line, record.clone)
     if number >= len(record.files) or entry is None:
         return True
+    if entry.action == "remove":
+        return not os.path.lexists(layout.root / entry.path)
     try:
         return sha256(read_file(layout.root / entry.path)[0]).hexdigest() == entry.digest
     except OSError:

@@ -34,7 +34,7 @@ class Placing:
     Attributes:
         staged: Its name in the staging folder.
         path: The path it gets, relative to the root.
-        data: Its bytes.
+        data: Its bytes; empty when the entry says `remove`, and nothing comes in place of the file at that path.
         entry: What the ledger is told; `was` names the file that goes when this one comes.
         before: SHA-256 of the file that is replaced; empty for a new one.
     """
@@ -96,13 +96,19 @@ def stage(staging_fd: int, files: Sequence[bytes]) -> list[str]:
     return names
 
 
-def place(view: View, placings: Sequence[Placing], staging_fd: int) -> None:
+def place(view: View, placings: Sequence[Placing], staging_fd: int, *, beside: Sequence[Entry] = ()) -> None:
     """Give staged files their names and append their entries, all or none; the write lock must be held.
+
+    Args:
+        view: The store.
+        placings: The files.
+        staging_fd: The staging folder.
+        beside: Entries that change no file, appended behind those of the files.
 
     Raises:
         OSError: The disk did not take it; nothing was placed, and what was there is as before.
     """
-    if not placings:
+    if not placings and not beside:
         return
     files = [File(placing.staged, placing.before, placing.data) for placing in placings]
     kept: dict[Placing, str] = {}
@@ -111,7 +117,7 @@ def place(view: View, placings: Sequence[Placing], staging_fd: int) -> None:
         for placing, former in reversed(kept.items()):
             _take_back(view.layout, placing, former, staging_fd)
 
-    with _committed(view, [placing.entry for placing in placings], files, undo=undo):
+    with _committed(view, [*(placing.entry for placing in placings), *beside], files, undo=undo):
         for placing in placings:
             kept[placing] = _keep(view.layout, placing, staging_fd)
             _put_in_place(view.layout, placing, staging_fd)
@@ -161,6 +167,10 @@ def _keep(layout: Layout, placing: Placing, staging_fd: int) -> str:
     if not placing.before:
         return ""
     name = second_name(placing.staged)
+    if placing.entry.action == "remove":  # its only name from now on
+        with _folder_of(layout, placing.path) as (folder, own):
+            os.rename(own, name, src_dir_fd=folder, dst_dir_fd=staging_fd)
+        return name
     with suppress(OSError):  # not every file system can; then a full disk may leave the change in place, unreported
         former = layout.root / (placing.entry.was or placing.path)
         os.link(former, name, dst_dir_fd=staging_fd, follow_symlinks=False)
@@ -171,13 +181,22 @@ def _keep(layout: Layout, placing: Placing, staging_fd: int) -> str:
 def _put_in_place(layout: Layout, placing: Placing, staging_fd: int) -> None:
     """Give a staged file its name; the file it replaces goes, or comes to the new place first when it is moved."""
     was, path = placing.entry.was, placing.path
-    folder, _, name = path.rpartition("/")
-    with open_folder(layout.root, folder, create=True) as (descriptor, _):
+    if placing.entry.action == "remove":
+        discard(staging_fd, [placing.staged])
+        return
+    with _folder_of(layout, path, create=True) as (descriptor, name):
         if was:
-            former, _, former_name = was.rpartition("/")
-            with open_folder(layout.root, former) as (source, _):
+            with _folder_of(layout, was) as (source, former_name):
                 os.rename(former_name, name, src_dir_fd=source, dst_dir_fd=descriptor)
         os.rename(placing.staged, name, src_dir_fd=staging_fd, dst_dir_fd=descriptor)
+
+
+@contextmanager
+def _folder_of(layout: Layout, path: str, *, create: bool = False) -> Iterator[tuple[int, str]]:
+    """The descriptor of the folder of a file, and the file's name in it."""
+    folder, _, name = path.rpartition("/")
+    with open_folder(layout.root, folder, create=create) as (descriptor, _):
+        yield descriptor, name
 
 
 def _take_back(layout: Layout, placing: Placing, former: str, staging_fd: int) -> None:
