@@ -5,7 +5,7 @@ Knows nothing of what the detectors look for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -28,13 +28,13 @@ class Reading:
         session: Read-only SQL over everything that counts; hidden observations are not there. Besides the documented
             views there is `rows`, with all columns of a snapshot (`store.schema.COLUMNS`).
         now_us: When the run began, microseconds since 1970 UTC; detectors ask no clock.
-        forbidden: Digests of pairs that were rejected as the same thing.
+        forbidden: Digests of pairs that somebody said are not the same thing, each with the grounds that were rejected.
         progress: Told how much of the detector's work is done, and how much there is.
     """
 
     session: SqlSession
     now_us: int
-    forbidden: Collection[str] = frozenset()
+    forbidden: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     progress: Callable[[int, int | None], None] = field(default=_nobody)
 
     def ask(self, text: str, params: Sequence[Any] | Mapping[str, Any] | None = None) -> pa.Table:
@@ -43,4 +43,8 @@ class Reading:
 
     def forbids(self, kind: str, left: str, right: str) -> bool:
         """Whether somebody said that these two are not the same thing."""
-        return bool(self.forbidden) and pair_digest(kind, left, right) in self.forbidden
+        return self.rejected_on(kind, left, right) is not None
+
+    def rejected_on(self, kind: str, left: str, right: str) -> Mapping[str, Any] | None:
+        """The grounds on which somebody said that these two are not the same thing; None when nobody did."""
+        return self.forbidden.get(pair_digest(kind, left, right)) if self.forbidden else None

@@ -54,6 +54,24 @@ def locate_all(view: View, ids: Collection[str]) -> dict[str, FileRow]:
     return {id_: view.read_row(paths[id_]) for id_ in ids if id_ in paths}
 
 
+class Known(NamedTuple):
+    """Where an observation's file is, and the digest of its bytes."""
+
+    path: str
+    sha256: str
+
+
+def known(view: View, ids: Collection[str]) -> dict[str, Known]:
+    """The observations with these ids as the view knows them, no file read; hidden ones included, those gone left out."""
+    view.refresh()
+    below = view.base().by_id(ids) if ids else {}
+    found = {id_: Known(row.path, row.sha256) for id_, row in below.items() if row.rid not in view.delta.dead}
+    for path, row in view.delta.rows.items():
+        if row.observation.id in ids:
+            found[row.observation.id] = Known(path, row.observation.sha256)
+    return found
+
+
 def _require_readable(view: View, path: str) -> None:
     for problem in view.delta.problems.get(path, ()):
         if problem.code in (UNREADABLE, TORN):

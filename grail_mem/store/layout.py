@@ -17,13 +17,14 @@ SETTINGS_FILE: Final = "grail.yaml"
 GATES_FILE: Final = "gates.json"
 WEIGHTS_FILE: Final = "weights.json"
 LEDGER: Final = ".grail/ledger"
+UNDO: Final = ".grail/undo"
 LOCAL: Final = ".grail/local"
 STAGING: Final = f"{LOCAL}/staging"
 OUTPUT: Final = "output"
 
 
 _PLACES: Final = {
-    "settings": SETTINGS_FILE, "gates": GATES_FILE, "weights": WEIGHTS_FILE, "ledger": LEDGER, "local": LOCAL, "staging": STAGING,
+    "settings": SETTINGS_FILE, "gates": GATES_FILE, "weights": WEIGHTS_FILE, "ledger": LEDGER, "undo": UNDO, "local": LOCAL, "staging": STAGING,
     "output": OUTPUT, "snapshots": f"{OUTPUT}/snapshots", "index": f"{OUTPUT}/index", "vectors": f"{OUTPUT}/vectors",
 }  # fmt: skip
 _PLAIN_PATH: Final = re.compile(
@@ -45,6 +46,7 @@ class Layout:
         gates: Gates of silence calibrated on this store, optional; settings as well.
         weights: Weights of the ranking fitted to this store, optional; settings as well.
         ledger: Truth: one append-only chain per clone of the store.
+        undo: What stood in files before applied proposals changed them, a file a proposal; needed to undo them.
         local: What belongs to this copy on this machine alone: locks, the clone's name, files being written.
         staging: Files being written, before they get their names.
         output: Everything derived; may be deleted at any time.
@@ -60,6 +62,7 @@ class Layout:
     gates: Path = field(init=False, repr=False)
     weights: Path = field(init=False, repr=False)
     ledger: Path = field(init=False, repr=False)
+    undo: Path = field(init=False, repr=False)
     local: Path = field(init=False, repr=False)
     staging: Path = field(init=False, repr=False)
     output: Path = field(init=False, repr=False)

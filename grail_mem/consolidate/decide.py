@@ -1,0 +1,260 @@
+"""Deciding on proposals: apply, reject, undo. Each proposal is one change of the store, all of it or nothing.
+
+The write lock is held from looking at what a proposal rests on to telling the ledger. Knows nothing of how proposals are made
+and shown.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from grail_mem.consolidate.changes import edited_by
+from grail_mem.consolidate.decisions import Decided, Decision, entry_for, read_decisions
+from grail_mem.consolidate.outcome import Outcome, file_changes
+from grail_mem.consolidate.proposal import Evidence, Proposal
+from grail_mem.consolidate.proposal_file import read_sets
+from grail_mem.consolidate.standing import changed_since
+from grail_mem.consolidate.undo_file import drop_undo, write_undo
+from grail_mem.consolidate.undoing import undone
+from grail_mem.errors import ConflictError, GrailError, InputError, NotFoundError
+from grail_mem.model.times import format_time
+from grail_mem.query.find import Known
+from grail_mem.query.view import View
+from grail_mem.store.files import translated
+from grail_mem.store.layout import Layout
+from grail_mem.write.edited import Edited, commit, read_all
+from grail_mem.write.staged import staging, tell, writing
+
+Progress = Callable[[int], None]
+
+
+def asked_for(view: View, ids: str | Collection[str]) -> dict[str, Proposal]:
+    """The proposals with these ids, in order.
+
+    Raises:
+        InputError: No id was given.
+        NotFoundError: There is no proposal of one of them; the message names all such.
+    """
+    wanted = [ids] if isinstance(ids, str) else list(ids)
+    if not wanted:
+        raise InputError("No proposal was named.", hint="`grail proposals list` shows those that wait.")
+    clean = list(dict.fromkeys(str(id_).strip().upper() for id_ in wanted))
+    there = read_sets(view.layout).proposals
+    if any(id_ not in there for id_ in clean):
+        there = _from_ledger(read_decisions(view.layout)) | dict(there)
+    missing = [id_ for id_ in clean if id_ not in there]
+    if missing:
+        raise NotFoundError(
+            f"There is no proposal {', '.join(missing)}.", hint="`grail proposals list` shows those that wait."
+        )
+    return {id_: there[id_] for id_ in clean}
+
+
+def _from_ledger(decided: Decided) -> dict[str, Proposal]:
+    """Proposals of which only the decision is left, since `output/` was deleted."""
+    return {id_: of_decision(one) for id_, one in decided.latest.items()}
+
+
+def of_decision(one: Decision) -> Proposal:
+    """What the ledger still knows of a proposal."""
+    return Proposal(
+        one.proposal_id, one.kind, 0.0, "Only the decision is left: output/proposals was deleted.", {}, (), Evidence(), (),
+        one.fingerprint, one.grounds, one.pairs, "",
+    )  # fmt: skip
+
+
+def apply(
+    view: View,
+    ids: str | Collection[str],
+    *,
+    dry_run: bool,
+    actor: str,
+    reason: str,
+    progress: Progress | None = None,
+) -> list[Outcome]:
+    """Do what proposals suggest.
+
+    Args:
+        view: The store.
+        ids: Which, in the order in which they are applied.
+        dry_run: Only say what would happen to each file, each proposal taken by itself.
+        actor: Who decides.
+        reason: Why, for the ledger.
+        progress: Called with how many are done.
+
+    Raises:
+        NotFoundError: There is no such proposal.
+        StoreError: The disk did not take it; the proposals before that one are applied.
+    """
+    wanted = asked_for(view, ids)
+    if dry_run:
+        decided = read_decisions(view.layout)
+        return [_planned(view, proposal, decided, create=False)[0] for proposal in wanted.values()]
+    outcomes: list[Outcome] = []
+    with staging(view.layout) as staging_fd, translated("apply the proposal"), writing(view):
+        decided = read_decisions(view.layout)
+        for proposal in wanted.values():
+            folders = _missing_folders(view.layout, proposal)
+            outcome, edited = _planned(view, proposal, decided, create=True)
+            if outcome.done:
+                write_undo(view.layout, proposal.id, edited, folders)
+                entry = entry_for(proposal, "apply", at=_now(), actor=actor, reason=reason)
+                try:
+                    commit(view, staging_fd, edited, actor=actor, reason=_because(proposal, reason), beside=[entry])
+                except Exception:
+                    drop_undo(view.layout, proposal.id)
+                    raise
+                outcome = replace(outcome, status="applied")
+            if not outcome.done:
+                _remove_empty(view.layout, folders)
+            outcomes.append(outcome)
+            if progress:
+                progress(len(outcomes))
+    return outcomes
+
+
+def _planned(view: View, proposal: Proposal, decided: Decided, *, create: bool) -> tuple[Outcome, list[Edited]]:
+    """What applying a proposal comes to, and the observations as they would be; none when it cannot be applied."""
+    status = decided.statuses.get(proposal.id, "pending")
+    if status == "applied":
+        return Outcome(proposal.id, proposal.kind, status, done=False, reasons=(_when(decided, proposal),)), []
+    if not proposal.changes:
+        return Outcome(proposal.id, proposal.kind, status, done=False, reasons=(proposal.rationale,)), []
+    now = read_all(view, {item.id for item in proposal.affected})
+    stale = tuple(changed_since(proposal.affected, _known(now), view.hidden))
+    if stale:
+        return Outcome(proposal.id, proposal.kind, "stale", done=False, reasons=stale), []
+    try:
+        edited = edited_by(view, proposal.changes, now, create=create)
+    except (InputError, ConflictError) as error:
+        reasons = tuple(error.problems) if isinstance(error, InputError) else (str(error),)
+        return Outcome(proposal.id, proposal.kind, status, done=False, reasons=reasons), []
+    warnings = tuple(dict.fromkeys(warning for one in edited for warning in one.warnings))
+    return Outcome(proposal.id, proposal.kind, status, done=True, reasons=warnings, files=file_changes(edited)), edited
+
+
+def _known(now: Mapping[str, Edited]) -> dict[str, Known]:
+    return {id_: Known(one.was, one.row.observation.sha256) for id_, one in now.items() if one.row is not None}
+
+
+def _when(decided: Decided, proposal: Proposal) -> str:
+    one = decided.latest[proposal.id]
+    return f"it was applied already, {one.at} by {one.actor or 'nobody named'}"
+
+
+def reject(view: View, ids: str | Collection[str], *, actor: str, reason: str) -> list[Outcome]:
+    """Say that proposals are wrong: no file changes, and they do not come back on the same grounds.
+
+    Raises:
+        NotFoundError: There is no such proposal.
+    """
+    wanted = asked_for(view, ids)
+    outcomes: list[Outcome] = []
+    entries = []
+    with staging(view.layout), translated("reject the proposal"), writing(view):
+        decided = read_decisions(view.layout)
+        for proposal in wanted.values():
+            status = decided.statuses.get(proposal.id, "pending")
+            if status in ("applied", "rejected"):
+                said = "it is applied; undo it first" if status == "applied" else "it was rejected already"
+                outcomes.append(Outcome(proposal.id, proposal.kind, status, done=False, reasons=(said,)))
+                continue
+            entries.append(entry_for(proposal, "reject", at=_now(), actor=actor, reason=reason))
+            outcomes.append(Outcome(proposal.id, proposal.kind, "rejected", done=True))
+        if entries:
+            tell(view, entries)
+    return outcomes
+
+
+def undo(
+    view: View, ids: str | Collection[str], *, dry_run: bool, actor: str, reason: str, progress: Progress | None = None
+) -> list[Outcome]:
+    """Take decisions back: what was applied gets its former bytes, what was rejected waits again.
+
+    Of several, the one applied last is undone first; the outcomes come in the order asked for.
+
+    Args:
+        view: The store.
+        ids: Which.
+        dry_run: Only say what would happen.
+        actor: Who decides.
+        reason: Why, for the ledger.
+        progress: Called with how many are done.
+
+    Raises:
+        NotFoundError: There is no such proposal.
+    """
+    wanted = asked_for(view, ids)
+    if dry_run:
+        decided = read_decisions(view.layout)
+        return [_undoing(view, proposal, decided)[0] for proposal in wanted.values()]
+    outcomes: dict[str, Outcome] = {}
+    with staging(view.layout) as staging_fd, translated("undo the proposal"), writing(view):
+        decided = read_decisions(view.layout)
+        last_first = sorted(wanted.values(), key=lambda p: decided.latest[p.id].at if p.id in decided.latest else "")
+        for proposal in reversed(last_first):
+            outcome, edited, folders = _undoing(view, proposal, decided)
+            if outcome.done:
+                entry = entry_for(proposal, "undo", at=_now(), actor=actor, reason=reason)
+                commit(view, staging_fd, edited, actor=actor, reason=_because(proposal, reason), beside=[entry])
+                _remove_empty(view.layout, folders)
+                drop_undo(view.layout, proposal.id)
+            outcomes[proposal.id] = outcome
+            if progress:
+                progress(len(outcomes))
+    return [outcomes[id_] for id_ in wanted]
+
+
+def _undoing(view: View, proposal: Proposal, decided: Decided) -> tuple[Outcome, list[Edited], tuple[str, ...]]:
+    """What undoing comes to, the observations as they would be, and the folders that are no longer needed."""
+    status = decided.statuses.get(proposal.id, "pending")
+    if status == "rejected":
+        return (
+            Outcome(proposal.id, proposal.kind, "pending", done=True, reasons=("it waits for a decision again",)),
+            [],
+            (),
+        )
+    if status != "applied":
+        return (
+            Outcome(proposal.id, proposal.kind, status, done=False, reasons=("nobody applied or rejected it",)),
+            [],
+            (),
+        )
+    try:
+        edited, remarks, folders = undone(view, proposal.id)
+    except GrailError as error:
+        reasons = tuple(error.problems) if isinstance(error, InputError) else (str(error),)
+        return Outcome(proposal.id, proposal.kind, status, done=False, reasons=reasons), [], ()
+    done = Outcome(proposal.id, proposal.kind, "undone", done=True, reasons=remarks, files=file_changes(edited))
+    return done, edited, folders
+
+
+def _because(proposal: Proposal, reason: str) -> str:
+    return f"proposal {proposal.id} ({proposal.kind}){f': {reason}' if reason else ''}"
+
+
+def _now() -> str:
+    return format_time(datetime.now(UTC))
+
+
+def _missing_folders(layout: Layout, proposal: Proposal) -> tuple[str, ...]:
+    """Folders that a proposal makes, relative to the root, the deepest first."""
+    missing: set[str] = set()
+    for change in proposal.changes:
+        category = change.get("category") or (change.get("draft") or {}).get("category") or ""
+        folder = layout.folder_of(str(category))
+        while folder and not os.path.isdir(layout.root / folder):
+            missing.add(folder)
+            folder = folder.rpartition("/")[0]
+    return tuple(sorted(missing, key=lambda name: (-name.count("/"), name)))
+
+
+def _remove_empty(layout: Layout, folders: Sequence[str]) -> None:
+    for folder in folders:
+        if layout.holds(f"{folder}/a.md"):
+            with suppress(OSError):  # somebody put something there
+                os.rmdir(layout.root / folder)

@@ -1,0 +1,135 @@
+"""Decisions on proposals as the ledger keeps them: who, when, why, and what it rested on.
+
+No word of an observation is in them, so they stay when one is forgotten, and they stay when `output/` is deleted. Knows
+nothing of how proposals are made.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from grail_mem.consolidate.proposal import Proposal
+from grail_mem.model.ulid import is_id
+from grail_mem.store.layout import Layout
+from grail_mem.store.ledger import decisions
+from grail_mem.store.ledger_line import Entry
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One decision.
+
+    Attributes:
+        proposal_id: On which proposal.
+        action: `apply`, `reject` or `undo`.
+        kind: The proposal's kind.
+        fingerprint: What it was about.
+        grounds: What it rested on then.
+        pairs: Digests of the pairs of things that it took for the same.
+        at: When, as the ledger has it.
+        actor: Who.
+        reason: Why.
+    """
+
+    proposal_id: str
+    action: str
+    kind: str
+    fingerprint: str
+    grounds: Mapping[str, Any] = field(default_factory=dict)
+    pairs: tuple[str, ...] = ()
+    at: str = ""
+    actor: str = ""
+    reason: str = ""
+
+    def to_dict(self) -> dict[str, str]:
+        """Who decided, when and why."""
+        return {"action": self.action, "at": self.at, "actor": self.actor, "reason": self.reason}
+
+
+def entry_for(proposal: Proposal, action: str, *, at: str, actor: str, reason: str) -> Entry:
+    """What the ledger is told of a decision on a proposal."""
+    detail = {"kind": proposal.kind, "grounds": dict(proposal.grounds), "pairs": list(proposal.pairs)}
+    return Entry(
+        action, proposal.id, reason=reason, fingerprint=proposal.fingerprint, at=at, actor=actor,
+        detail=json.dumps(detail, sort_keys=True, separators=(",", ":")),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """What all decisions of a store come to.
+
+    Attributes:
+        latest: The last decision on each proposal that is decided, by its id.
+        statuses: What each of those is: `applied`, `rejected` or `undone`.
+        declined: By fingerprint, the last decision where that left it rejected or undone.
+        forbidden: Digests of pairs in what was declined, each with the grounds of then.
+    """
+
+    latest: Mapping[str, Decision]
+    statuses: Mapping[str, str]
+    declined: Mapping[str, Decision]
+    forbidden: Mapping[str, Mapping[str, Any]]
+
+
+def read_decisions(layout: Layout) -> Decided:
+    """All decisions that the ledger knows, those of other clones included."""
+    return decided([made for entry in decisions(layout) if (made := _decision(entry)) is not None])
+
+
+def decided(in_order: Sequence[Decision]) -> Decided:
+    """What decisions come to; to undo a rejection is to leave the matter open again."""
+    latest: dict[str, Decision] = {}
+    statuses: dict[str, str] = {}
+    declined: dict[str, Decision] = {}
+    forbidden: dict[str, Mapping[str, Any]] = {}
+    for one in in_order:
+        lifted = one.action == "undo" and statuses.get(one.proposal_id) == "rejected"
+        status = "" if lifted else _STATUS[one.action]
+        latest.pop(one.proposal_id, None)
+        statuses.pop(one.proposal_id, None)
+        if status:
+            latest[one.proposal_id], statuses[one.proposal_id] = one, status
+        declined.pop(one.fingerprint, None)
+        for pair in one.pairs:
+            forbidden.pop(pair, None)
+        if status in ("rejected", "undone"):
+            declined[one.fingerprint] = one
+            forbidden |= dict.fromkeys(one.pairs, one.grounds)
+    return Decided(latest, statuses, declined, forbidden)
+
+
+_STATUS: Final = {"apply": "applied", "reject": "rejected", "undo": "undone"}
+
+
+def _decision(entry: Entry) -> Decision | None:
+    """The decision in an entry; None when somebody changed the line so that it is none."""
+    if not is_id(entry.id):
+        return None
+    try:
+        detail = json.loads(entry.detail or "{}")
+    except ValueError:
+        return None
+    if not isinstance(detail, dict) or not isinstance(detail.get("grounds", {}), dict):
+        return None
+    pairs = detail.get("pairs", [])
+    if not isinstance(pairs, list) or not all(isinstance(pair, str) for pair in pairs):
+        return None
+    return Decision(
+        entry.id, entry.action, str(detail.get("kind", "")), entry.fingerprint, detail.get("grounds", {}), tuple(pairs),
+        entry.at, entry.actor, entry.reason,
+    )  # fmt: skip
+
+
+def what_changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> tuple[str, ...]:
+    """How the grounds of a finding differ from those on which it was rejected, one sentence for each."""
+    names = sorted({*before, *now})
+    return tuple(
+        f"{name}: {now[name]} (was {before[name]})" if name in before and name in now
+        else f"{name}: {now[name]} (new)" if name in now else f"{name}: no longer (was {before[name]})"
+        for name in names
+        if before.get(name) != now.get(name)
+    )  # fmt: skip

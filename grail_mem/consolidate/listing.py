@@ -1,0 +1,74 @@
+"""Which proposals there are: those of all sets and those of which only the decision is left, each as it stands.
+
+Changes nothing. Knows nothing of how they are shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Final
+
+from grail_mem.consolidate.decide import of_decision
+from grail_mem.consolidate.decisions import read_decisions
+from grail_mem.consolidate.detect import check_kinds
+from grail_mem.consolidate.finding import KINDS
+from grail_mem.consolidate.proposal import STATUSES, Proposal
+from grail_mem.consolidate.proposal_file import read_sets
+from grail_mem.consolidate.standing import standing
+from grail_mem.errors import InputError
+from grail_mem.model.filter import Texts
+from grail_mem.query.view import View
+
+NO_LONGER: Final = "the last run found it no longer"
+
+
+def proposals(
+    view: View,
+    *,
+    status: Texts | None = None,
+    kind: Texts | None = None,
+    min_confidence: float | None = None,
+) -> tuple[Proposal, ...]:
+    """Proposals by kind, the surest first.
+
+    Args:
+        view: The store.
+        status: Of these statuses; None is `pending`, `all` is every one.
+        kind: Of these kinds; None is every one.
+        min_confidence: At least so sure.
+
+    Raises:
+        InputError: A status or kind is not known.
+    """
+    wanted = _statuses(status)
+    kinds = None if kind is None else check_kinds([kind] if isinstance(kind, str) else list(kind))
+    stored, decided = read_sets(view.layout), read_decisions(view.layout)
+    there = {id_: of_decision(one) for id_, one in decided.latest.items()} | dict(stored.proposals)
+    chosen = [
+        one
+        for one in there.values()
+        if (kinds is None or one.kind in kinds) and (min_confidence is None or one.confidence >= min_confidence)
+    ]
+    waiting = set(stored.newest) | set(decided.statuses)
+    stands = [one if one.id in waiting else _withdrawn(one) for one in standing(view, chosen, decided)]
+    return tuple(one for one in in_order(stands) if one.status in wanted)
+
+
+def in_order(some: Collection[Proposal]) -> list[Proposal]:
+    """Proposals by kind, in the order of `KINDS`, and the surest first."""
+    places = {name: number for number, name in enumerate(KINDS)}
+    return sorted(some, key=lambda p: (places.get(p.kind, len(places)), p.kind, -p.confidence, p.id))
+
+
+def _withdrawn(proposal: Proposal) -> Proposal:
+    return replace(proposal, status="stale", stale=(*proposal.stale, NO_LONGER), conflicts=())
+
+
+def _statuses(status: Texts | None) -> frozenset[str]:
+    asked = ["pending"] if status is None else [status] if isinstance(status, str) else list(status)
+    unknown = [f"there is no status {name!r}" for name in asked if name not in (*STATUSES, "all")]
+    if unknown:
+        hint = f"The statuses are {', '.join(STATUSES)}, or all."
+        raise InputError("; ".join(unknown) + ".", hint=hint, problems=unknown)
+    return frozenset(STATUSES if "all" in asked else asked)

@@ -1,0 +1,113 @@
+"""The files of proposals under `output/proposals/`: one set a run, readable, derived.
+
+A file that cannot be read, or an item in one, is a problem and never an error: nothing is done because of it. Knows nothing
+of decisions.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from grail_mem.consolidate.proposal import Proposal, read_proposal, written
+from grail_mem.errors import InputError
+from grail_mem.model.problem import Problem
+from grail_mem.store.files import read_file, replace_file
+from grail_mem.store.layout import OUTPUT, Layout
+
+VERSION: Final = 1
+FOLDER: Final = f"{OUTPUT}/proposals"
+MAX_BYTES: Final = 256 * 2**20
+"""Larger files are not read; chosen, ten times what 100,000 observations were seen to give."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """All proposals in files.
+
+    Attributes:
+        proposals: By id; of several that have one id, that of the newest file.
+        problems: What could not be read.
+        newest: The ids of the newest set, in its order.
+    """
+
+    proposals: Mapping[str, Proposal] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
+    newest: tuple[str, ...] = ()
+
+
+def read_sets(layout: Layout) -> Stored:
+    """Every proposal in every set that is there."""
+    found: dict[str, Proposal] = {}
+    problems: list[Problem] = []
+    newest: tuple[str, ...] = ()
+    for name in reversed(_names(layout)):
+        where = f"{FOLDER}/{name}"
+        items = _items(layout, where, problems)
+        ids: list[str] = []
+        for number, item in enumerate(items, start=1):
+            try:
+                proposal = read_proposal(item)
+            except InputError as error:
+                problems.append(_bad(where, f"item {number}: {'; '.join(error.problems)}"))
+                continue
+            ids.append(proposal.id)
+            found.setdefault(proposal.id, proposal)
+        newest = newest or tuple(ids)
+    return Stored(found, tuple(problems), newest)
+
+
+def write_set(layout: Layout, proposals: Sequence[Proposal], *, made_at: str, about: Mapping[str, Any]) -> str:
+    """Write a set; returns its path relative to the root.
+
+    Args:
+        layout: Where the store is.
+        proposals: Those that wait, the new ones among them.
+        made_at: When the run began, `2026-06-02T14:23:00.123456Z`.
+        about: What else is worth knowing of the run, as JSON values.
+    """
+    where = f"{FOLDER}/{_file_name(made_at, set(_names(layout)))}"
+    document = {"version": VERSION, "made_at": made_at, **about, "proposals": [written(p) for p in proposals]}
+    replace_file(layout.root / where, json.dumps(document, ensure_ascii=False, indent=1).encode() + b"\n")
+    return where
+
+
+def _file_name(made_at: str, taken: set[str]) -> str:
+    """A name that sorts by time and that every system takes."""
+    plain = made_at.replace(":", "").replace("Z", "")
+    number, name = 1, f"{plain}Z.json"
+    while name in taken:
+        number, name = number + 1, f"{plain}Z-{number + 1}.json"
+    return name
+
+
+def _names(layout: Layout) -> list[str]:
+    try:
+        return sorted(name for name in os.listdir(layout.root / FOLDER) if name.endswith(".json"))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def _items(layout: Layout, where: str, problems: list[Problem]) -> list[Any]:
+    try:
+        if os.stat(layout.root / where).st_size > MAX_BYTES:
+            raise ValueError("it is too large")
+        document = json.loads(read_file(layout.root / where)[0])
+        if not isinstance(document, dict) or not isinstance(document.get("proposals"), list):
+            raise ValueError("it holds no list `proposals`")  # noqa: TRY004  a file is wrong, not an argument
+        if document.get("version") != VERSION:
+            raise ValueError(f"it is of version {document.get('version')!r}, not {VERSION}")
+    except (OSError, ValueError, RecursionError) as error:
+        problems.append(_bad(where, str(error)))
+        return []
+    return list(document["proposals"])
+
+
+def _bad(where: str, reason: str) -> Problem:
+    return Problem(
+        "bad_proposal", f"this is not used: {reason}", where,
+        remedy="delete it and run `grail consolidate`", severity="warning",
+    )  # fmt: skip

@@ -1,0 +1,62 @@
+"""How proposals stand now: decided, waiting, in each other's way, or stale because what they rest on changed.
+
+Knows nothing of how they are shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from grail_mem.consolidate.decisions import Decided
+from grail_mem.consolidate.proposal import Affected, Proposal
+from grail_mem.query.find import Known, known
+from grail_mem.query.view import View
+
+
+def standing(view: View, proposals: Sequence[Proposal], decided: Decided) -> list[Proposal]:
+    """The proposals with status, decision, what changed, and what is in their way; in the same order."""
+    open_ = [proposal for proposal in proposals if proposal.id not in decided.statuses]
+    now = known(view, {item.id for proposal in open_ for item in proposal.affected}) if open_ else {}
+    rivals = _rivals(open_)
+    return [_now(proposal, decided, now, view.hidden, rivals) for proposal in proposals]
+
+
+def _now(
+    proposal: Proposal,
+    decided: Decided,
+    now: Mapping[str, Known],
+    hidden: Collection[str],
+    rivals: Mapping[str, set[str]],
+) -> Proposal:
+    if proposal.id in decided.statuses:
+        latest = decided.latest[proposal.id]
+        return replace(proposal, status=decided.statuses[proposal.id], decided=latest.to_dict())
+    stale = tuple(changed_since(proposal.affected, now, hidden))
+    touching = {other for id_ in proposal.changed_ids for other in rivals.get(id_, ())} - {proposal.id}
+    return replace(
+        proposal, status="stale" if stale else "pending", stale=stale, conflicts=tuple(sorted(touching)), decided={}
+    )
+
+
+def changed_since(affected: Sequence[Affected], now: Mapping[str, Known], hidden: Collection[str]) -> Iterator[str]:
+    """What is not as it was, a sentence for each observation."""
+    for item in affected:
+        there = now.get(item.id)
+        if there is None:
+            yield f"observation {item.id} is gone (it was {item.path})"
+        elif item.id in hidden:
+            yield f"observation {item.id} was hidden ({item.path})"
+        elif there.path != item.path:
+            yield f"observation {item.id} was moved from {item.path} to {there.path}"
+        elif there.sha256 != item.sha256:
+            yield f"observation {item.id} was changed ({item.path})"
+
+
+def _rivals(proposals: Sequence[Proposal]) -> dict[str, set[str]]:
+    """By id of an observation, the waiting proposals that would change it, where there are several."""
+    by_id: dict[str, set[str]] = {}
+    for proposal in proposals:
+        for id_ in proposal.changed_ids:
+            by_id.setdefault(id_, set()).add(proposal.id)
+    return {id_: some for id_, some in by_id.items() if len(some) > 1}
