@@ -56,7 +56,7 @@ from grail_mem.write.add import Written, add
 from grail_mem.write.change import Changed
 from grail_mem.write.check import Checked, check
 from grail_mem.write.init import make_store
-from grail_mem.write.recovery import recover_from_power_loss, settle
+from grail_mem.write.recovery import recover_on_opening, settle
 from grail_mem.write.sync import Synced, sync
 from grail_mem.write.validate import Draft, read_draft
 
@@ -108,7 +108,7 @@ class Memory:
         self._actor = actor or self._settings.actor
         self._lock = threading.RLock()
         self._view = View(self._layout, self._settings)
-        recover_from_power_loss(self._view)
+        recover_on_opening(self._view)
         self._sql: SqlSession | None = None
         self._embedder = chosen_embedder(self._settings.embedder if embedder is None else embedder)
         self._reranker = chosen_reranker(reranker)

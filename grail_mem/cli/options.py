@@ -77,6 +77,12 @@ def _kinds() -> list[str]:
     return list(KINDS)
 
 
+def _proposal_kinds() -> list[str]:
+    from grail_mem.consolidate.finding import KINDS
+
+    return list(KINDS)
+
+
 def _statuses() -> list[str]:
     from grail_mem.model.observation import STATUSES
 
@@ -200,6 +206,16 @@ Order = Annotated[
     ),
 ]
 Cursor = Annotated[str | None, typer.Option("--cursor", metavar="TEXT", help="Continue an earlier answer.")]
+
+ProposalKinds = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--kind",
+        metavar="KIND",
+        autocompletion=_proposal_kinds,
+        help="Of this kind, such as merge_aliases. Repeat: any.",
+    ),
+]
 
 # -- a question in words -----------------------------------------------------------------------------------------------
 

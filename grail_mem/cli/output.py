@@ -107,6 +107,14 @@ def write_csv(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     writer.writerows([cell(value) for value in row] for row in rows)
 
 
+def ask(question: str) -> str | None:
+    """The line that is typed in answer to a question, without spaces around it; None when there is no more input."""
+    sys.stderr.write(f"{safe(question)} ")
+    sys.stderr.flush()
+    line = sys.stdin.readline()
+    return line.strip().lower() if line else None
+
+
 # -- tables and trees --------------------------------------------------------------------------------------------------
 
 

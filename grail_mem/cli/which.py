@@ -60,7 +60,7 @@ class Which(NamedTuple):
 
     def command(self, verb: str, *words: str) -> str:
         """A command over this store, as a person would type it."""
-        return shlex.join(["grail", verb, *([self.named] if self.named else []), *words])
+        return shlex.join(["grail", *verb.split(), *([self.named] if self.named else []), *words])
 
 
 def which(named: str | None, root: str | None) -> Which:

@@ -2,7 +2,7 @@
 
 One file outside git. A record holds the ledger lines and the bytes of the files of one change, and is synced in one step
 before the change is acknowledged; the files and the ledger need not be. After a kill the last record says what to finish,
-after a loss of power the records say what to put back. All methods but `left_behind` need the store's write lock. Knows
+after a loss of power the records say what to put back. All but the last functions need the store's write lock. Knows
 nothing of how files are put in place.
 """
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
@@ -276,18 +276,44 @@ class Journal:
 
 def left_behind(layout: Layout) -> bool:
     """Whether a journal with records is there from before the system was started anew. Needs no lock, changes nothing."""
-    try:
-        descriptor = os.open(layout.local / NAME, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return False
-    try:
-        said = _read_header(os.pread(descriptor, _HEADER, 0))
-        if said is None or said["boot"] == boot_id() or not said.items() >= _binding(layout, descriptor).items():
+    with _looking_at(layout) as (descriptor, said):
+        if said is None or said["boot"] == boot_id():
             return False
         generation: int = said["generation"]
         return os.pread(descriptor, 8, _HEADER) == generation.to_bytes(8, "little")
+
+
+def left_unfinished(layout: Layout) -> bool:
+    """Whether the last record is not in place: its writer was killed, or is at work. Needs no lock, changes nothing."""
+    with _looking_at(layout) as (descriptor, said):
+        return said is not None and _ends_unfinished(descriptor, said["generation"])
+
+
+@contextmanager
+def _looking_at(layout: Layout) -> Iterator[tuple[int, dict[str, Any] | None]]:
+    """The journal's descriptor and what its header says, if it is there and belongs here."""
+    try:
+        descriptor = os.open(layout.local / NAME, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        yield -1, None
+        return
+    try:
+        said = _read_header(os.pread(descriptor, _HEADER, 0))
+        yield descriptor, said if said is not None and said.items() >= _binding(layout, descriptor).items() else None
     finally:
         os.close(descriptor)
+
+
+def _ends_unfinished(descriptor: int, generation: int) -> bool:
+    """Whether the last record that is whole is not in place."""
+    at, size, unfinished = _HEADER, os.fstat(descriptor).st_size, False
+    while len(frame := os.pread(descriptor, _FRAME.size, at)) == _FRAME.size:
+        theirs, length, digest, in_place = _FRAME.unpack(frame)
+        if theirs != generation or length > size:
+            break
+        unfinished = in_place != 1 and _digest(os.pread(descriptor, length, at + _FRAME.size)) == digest
+        at += _FRAME.size + length
+    return unfinished
 
 
 @cache

@@ -20,10 +20,10 @@ from typing import Final, NamedTuple
 from grail_mem.errors import GrailError, InputError
 from grail_mem.query.view import View
 from grail_mem.store.files import FOLDER_MODE, open_folder, read_file, second_name, write_staged
-from grail_mem.store.journal import File, Record, left_behind
+from grail_mem.store.journal import File, Record, left_behind, left_unfinished
 from grail_mem.store.layout import STAGING, Layout
 from grail_mem.store.ledger_line import Entry, read_line
-from grail_mem.store.lock import exclusive, exclusive_if_free
+from grail_mem.store.lock import exclusive_if_free
 
 LOCK: Final = "write.lock"
 LATER_S: Final = 10.0
@@ -77,15 +77,22 @@ def recover(view: View) -> None:
         journal.note_in_place()
 
 
-def recover_from_power_loss(view: View) -> None:
-    """Put back what a loss of power took, before the first look at a store; one that cannot be written stays as it is."""
-    if not left_behind(view.layout):
-        return
+def recover_on_opening(view: View) -> None:
+    """Finish what a killed writer committed and put back what a loss of power took, before the first look at a store.
+
+    One that cannot be written stays as it is. A record that is not in place while somebody holds the lock is that writer's own.
+    """
+    lock = view.layout.local / LOCK
     try:
-        with exclusive(view.layout.local / LOCK):
-            recover(view)
+        if left_behind(view.layout):
+            with exclusive(lock):
+                recover(view)
+        elif left_unfinished(view.layout):
+            with exclusive_if_free(lock) as held:
+                if held:
+                    recover(view)
     except (OSError, GrailError) as error:
-        _LOG.warning("What was written just before a loss of power could not be put back: %s.", error)
+        _LOG.warning("What a killed process or a loss of power left undone could not be finished: %s.", error)
 
 
 def settle(view: View) -> None:

@@ -142,6 +142,11 @@ def perform(memory: Any, verb: str) -> None:
         memory.move(ids["Alpha"], "work/c/d")
     elif verb == "hide":
         memory.hide(ids["Delta"])
+    elif verb in ("apply", "undo"):
+        proposal = memory.proposals(status="all")[0].id
+        outcome = getattr(memory, verb)(proposal)[0]
+        if not outcome.done:
+            raise ValueError(outcome)
     elif verb == "stamp":
         memory.sync()
     elif verb == "compact":

@@ -14,10 +14,11 @@ from typing import Any, NamedTuple
 
 import pytest
 from crash_shim import Server, compiled
+from proposal_sets import propose
 
 from grail_mem import GrailError, Memory, NotFoundError
 
-VERBS = ("first_add", "add", "batch", "update", "move", "hide", "stamp", "compact", "rebuild")
+VERBS = ("first_add", "add", "batch", "update", "move", "hide", "apply", "undo", "stamp", "compact", "rebuild")
 MODES = ("before", "after", "fail", "half")
 EVERY = 1_000_000  # every call, with one mode each: most of them are writes of the same file
 LEFT = {"torn_entry", "leftover"}  # what a check may name after a crash
@@ -27,8 +28,21 @@ MADE = {
     "batch": {f"Batch {i}": (f"Part {i}.", f"batch/{'ab'[i % 2]}") for i in range(1, 4)},
     "update": {"Alpha": ("The first.\n\nAnd more.", "work/a")},
     "move": {"Alpha": ("The first.", "work/c/d")},
+    "apply": {
+        "Alpha": ("Said anew.", "work/a"),
+        "Beta": ("The second.", "work/z/y"),
+        "Listed": ("All of it.", "topics/new"),
+    },
+    "undo": {
+        "Alpha": ("The first.", "work/a"),
+        "Beta": ("The second.", "work/a"),
+        "Delta": ("Is said so.", "work/b"),
+    },
 }
-HIDDEN = {"hide": "Delta"}
+HIDDEN = {"hide": "Delta", "apply": "Delta"}
+REMOVED = {"undo": "Listed"}
+"""What was there and has no file any more."""
+DECIDING = ("apply", "undo")
 
 
 class Said(NamedTuple):
@@ -151,11 +165,15 @@ def run_case(
     with Memory(root) as neighbour:  # a process that had the store open all along
         if verb != "first_add":
             neighbour.add_observation(title="Warm", content="Makes this copy's chain.", category="work/b")
+        if verb in DECIDING:
+            id_ = suggest(neighbour)
+            if verb == "undo":
+                neighbour.apply(id_)
         before = state_of(neighbour)
         outcome = server.run(root, verb, mode, n)
         assert outcome["killed"] == (mode in ("before", "after", "half")), (case, outcome)
         after = {**before, **changed(before, verb)}
-        for title in [HIDDEN[verb]] if verb in HIDDEN else []:
+        for title in [where[verb] for where in (HIDDEN, REMOVED) if verb in where]:
             after.pop(title)
         if mode == "fail":
             assert not outcome["next"], (case, outcome)
@@ -167,6 +185,18 @@ def run_case(
         verify(root, case, verb, before, allowed, neighbour, rebuilding=whole)
     shutil.rmtree(root)
     return outcome
+
+
+def suggest(memory: Memory) -> str:
+    """Put a proposal into the store that edits, moves, hides and adds; returns its id."""
+    ids = {o.title: o.id for o in memory.recall(limit=1000).observations}
+    changes = [
+        {"do": "set", "id": ids["Alpha"], "fields": {"content": "Said anew."}},
+        {"do": "move", "id": ids["Beta"], "category": "work/z/y"},
+        {"do": "hide", "id": ids["Delta"]},
+        {"do": "add", "draft": {"title": "Listed", "content": "All of it.", "category": "topics/new"}},
+    ]
+    return propose(memory, changes)
 
 
 def not_kept(outcome: dict[str, Any]) -> bool:
@@ -196,7 +226,7 @@ def same(found: State, wanted: State) -> bool:
 def verify(
     root: Path, case: str, verb: str, before: State, allowed: list[State], neighbour: Memory, *, rebuilding: bool
 ) -> None:
-    touched = {*MADE.get(verb, {}), *HIDDEN.values()}
+    touched = {*MADE.get(verb, {}), *HIDDEN.values(), *REMOVED.values()}
     near = state_of(neighbour)
     kept = {title: said for title, said in before.items() if title not in touched and title != "Next one"}
     assert same({title: said for title, said in near.items() if title in kept}, kept), (case, near)
@@ -205,7 +235,11 @@ def verify(
     with Memory(root) as memory:
         found = state_of(memory)
         assert same({title: said for title, said in found.items() if title in kept}, kept), (case, found)
-        assert verb == "batch" or any(same(found, state) for state in allowed), (case, found)
+        if verb in DECIDING:  # the ledger says that it is done exactly when the files do
+            done = same(found, allowed[-1]) == (len(allowed) > 1 or allowed[0] != before)
+            status = {"apply": ("pending", "applied"), "undo": ("applied", "undone")}[verb][done]
+            assert memory.proposals(status="all")[0].status == status, (case, found)
+        assert any(same(found, state) for state in allowed), (case, found)
 
         extra = memory.add_observation(title="Extra", content="The next write.", category="work/b")
         assert extra.created, case
@@ -216,7 +250,7 @@ def verify(
 
         checked = memory.check()
         assert checked.ok, (case, checked)
-        names = LEFT | ({"category_differs"} if verb == "move" else set())
+        names = LEFT | ({"category_differs"} if verb in ("move", *DECIDING) else set())
         assert {p.code for p in checked.problems} <= names, (case, checked)
         ids = [o.id for o in memory.recall(limit=1000).observations]
         if rebuilding:
@@ -227,7 +261,7 @@ def verify(
     assert neighbour.add_observation(title="Last", content="By the other process.").created, case
     n_files = sum(1 for _ in (root / "memories").rglob("*.md"))
     n_hidden = 1 if verb != "first_add" else 0
-    n_hidden += any(title not in found for title in HIDDEN.values() if verb in HIDDEN)
+    n_hidden += any(title not in found for title in HIDDEN.values() if verb in ("hide", *DECIDING))
     assert n_files == len(ids) + 1 + n_hidden, case
 
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from restarts import start_anew
 
-from grail_mem.store.journal import File, Journal, Record, Tip, left_behind
+from grail_mem.store.journal import File, Journal, Record, Tip, left_behind, left_unfinished
 from grail_mem.store.layout import Layout
 from grail_mem.store.ledger import Ledger
 from grail_mem.store.ledger_line import Entry
@@ -187,3 +187,17 @@ def test_the_journal_grows_when_it_was_full_and_only_then(tmp_path: Path) -> Non
         for larger, times in ((False, 1), (True, 2), (False, 2), (True, 4)):
             journal.empty(larger=larger)
             assert (layout.local / "journal").stat().st_size == times * size
+
+
+def test_a_record_that_is_not_in_place_is_left_unfinished(tmp_path: Path) -> None:
+    """A killed writer's last record is seen without the lock; one that is in place, and one taken back, are not."""
+    with journal_of(tmp_path) as (layout, journal):
+        assert not left_unfinished(layout)
+        for n in (1, 2):
+            journal.append(Record("abc", lines(layout, n), (File("1.tmp", "", b"said"),)))
+            assert left_unfinished(layout)
+            journal.note_in_place()
+            assert not left_unfinished(layout)
+        journal.append(Record("abc", lines(layout, 1)))
+        journal.take_back()
+        assert not left_unfinished(layout)
