@@ -23,7 +23,7 @@ from grail_mem.store.files import FOLDER_MODE, open_folder, read_file, second_na
 from grail_mem.store.journal import File, Record, left_behind, left_unfinished
 from grail_mem.store.layout import STAGING, Layout
 from grail_mem.store.ledger_line import Entry, read_line
-from grail_mem.store.lock import exclusive_if_free
+from grail_mem.store.lock import exclusive, exclusive_if_free
 
 LOCK: Final = "write.lock"
 LATER_S: Final = 10.0
