@@ -32,6 +32,11 @@ COMMAND_OF = {
     "fit": "fit",
     "reset_weights": "fit",
     "check": "check",
+    "consolidate": "consolidate",
+    "proposals": "proposals",
+    "apply": "proposals",
+    "reject": "proposals",
+    "undo": "proposals",
 }
 NO_COMMAND = {
     "close": "a command closes what it opened",
