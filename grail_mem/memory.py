@@ -368,7 +368,7 @@ class Memory:
                 several.
             tags: Any of these.
             tags_all: All of these.
-            entity_names: Mentions any of these; upper and lower case, spaces and Unicode form make no difference.
+            entity_names: Mentions any of these, by name or by another name that it gives; upper and lower case, spaces and Unicode form make no difference.
             entity_types: Mentions an entity of any of these types.
             relationship_type: States a relationship of any of these types.
             min_confidence: 0 to 1.

@@ -38,6 +38,11 @@ class Entity:
         """The normalised name, by which entities are compared."""
         return entity_key(self.name)
 
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The normalised name and those of its other names, by any of which a filter finds it."""
+        return (self.key, *filter(None, map(entity_key, self.aliases))) if self.aliases else (self.key,)
+
 
 @dataclass(frozen=True, slots=True)
 class Relationship:

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any, Final
 from grail_mem.model.category import category_key
 from grail_mem.model.names import entity_key, session_key, tag_key
 from grail_mem.query.engine import connect_to_write, write_errors
+from grail_mem.query.filter_sql import ENTITY
 from grail_mem.query.match import text_key
 from grail_mem.query.payload_file import Places, write_payloads
 from grail_mem.store.arrays import number_array, numpy_array, numpy_of, text_array
@@ -35,7 +36,7 @@ if TYPE_CHECKING:  # these cost a quarter of a second; only building needs them
     import numpy as np
     import pyarrow as pa
 
-VERSION: Final = 4
+VERSION: Final = 5
 HOT_SHARE: Final = 128
 """A term that at least one row in so many has is a bit; rarer ones are postings. Measured: 64 to 256 make no difference."""
 HOT_LEAST: Final = 64
@@ -235,11 +236,12 @@ def _term_pairs(table: pa.Table) -> tuple[list[int], list[str], np.ndarray]:
     kinds: list[int] = []
     keys: list[str] = []
     pairs: list[np.ndarray] = []
-    for kind, (values, offsets, key_of) in enumerate(sources):
+    for kind, (listed, offsets, key_of) in enumerate(sources):
+        rid = np.repeat(np.arange(table.num_rows, dtype=np.int64), np.diff(numpy_of(offsets)))
+        values, rid = _with_other_names(entities, rid) if kind == ENTITY else (listed, rid)
         code, texts = _coded(values)
         known = {key: i for i, key in enumerate(sorted({key_of(text) for text in texts}), start=len(keys))}
         term = np.array([known[key_of(text)] for text in texts] or [0], np.int64)[code]
-        rid = np.repeat(np.arange(table.num_rows, dtype=np.int64), np.diff(numpy_of(offsets)))
         pairs.append(((term << 32) | rid)[code >= 0])
         kinds += [kind] * len(known)
         keys += known
@@ -248,3 +250,22 @@ def _term_pairs(table: pa.Table) -> tuple[list[int], list[str], np.ndarray]:
     keep = np.ones(len(together), bool)
     keep[1:] = together[1:] != together[:-1]
     return kinds, keys, together[keep]
+
+
+def _with_other_names(entities: Any, rid: np.ndarray) -> tuple[pa.Array, np.ndarray]:
+    """Keys of all names that rows give their entities, other names included, and the row of each.
+
+    Args:
+        entities: The column `entities`.
+        rid: The row of each entity in it.
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    own, others = entities.values.field("key"), entities.values.field("aliases")
+    counts = np.diff(numpy_of(others.offsets))
+    if not counts.any():
+        return own, rid
+    first, end = others.offsets[0].as_py(), others.offsets[-1].as_py()
+    keys = text_array([entity_key(name) or None for name in others.values[first:end].to_pylist()])
+    return pa.concat_arrays([own, keys]), np.concatenate([rid, np.repeat(rid, counts)])

@@ -46,7 +46,7 @@ def keys_of(o: Observation) -> Keys:
     return Keys(
         to_us(o.observed_at),
         frozenset(map(tag_key, o.tags)),
-        frozenset(entity.key for entity in o.entities),
+        frozenset(key for entity in o.entities for key in entity.keys),
         frozenset(entity_key(entity.type) for entity in o.entities),
         frozenset(entity_key(r.relationship_type) for r in o.relationships),
         session_key(o.session or ""),

@@ -27,6 +27,7 @@ class Named(NamedTuple):
         description: The longest that any observation gives; empty for none.
         spellings: Keys of its name and of its other names, its own first.
         aliases: Its other names as written.
+        unshared: Those of its spellings that are no other name of another entity, its own first.
         asked: What the text called it, as written there.
     """
 
@@ -36,6 +37,7 @@ class Named(NamedTuple):
     description: str
     spellings: tuple[str, ...]
     aliases: tuple[str, ...]
+    unshared: tuple[str, ...]
     asked: str
 
 
@@ -47,7 +49,8 @@ def named_in(session: SqlSession, text: str) -> list[Named]:
     key = entity_key(text)
     rows = session.ask("SELECT DISTINCT key FROM mentions WHERE key <> '' AND contains($text, key)", {"text": key})
     known: dict[str, list[str]] = {name: [name] for name in rows.column("key").to_pylist()}
-    for other, owners in aliases(session).items():
+    others = aliases(session)
+    for other, owners in others.items():
         known.setdefault(other, []).extend(o for o in owners if o not in known.get(other, ()))
     spans = [(begin, begin + len(name), name) for name in known for begin in _places(key, name)]
     longest = [
@@ -59,7 +62,7 @@ def named_in(session: SqlSession, text: str) -> list[Named]:
     for _, _, name in sorted(longest):
         for owner in known[name]:
             asked.setdefault(owner, name)
-    return described(session, asked)
+    return described(session, asked, others)
 
 
 def called(session: SqlSession, keys: Sequence[str]) -> list[Named]:
@@ -71,7 +74,7 @@ def called(session: SqlSession, keys: Sequence[str]) -> list[Named]:
     for key in keys:
         for owner in [key] if key in own else sorted(others.get(key, ())):
             asked.setdefault(owner, key)
-    return described(session, asked)
+    return described(session, asked, others)
 
 
 def alike(session: SqlSession, text: str, n: int = 3) -> list[str]:
@@ -95,12 +98,13 @@ def aliases(session: SqlSession) -> dict[str, set[str]]:
     return made
 
 
-def described(session: SqlSession, asked: Mapping[str, str]) -> list[Named]:
+def described(session: SqlSession, asked: Mapping[str, str], owners: Mapping[str, set[str]]) -> list[Named]:
     """What is known of entities, in order.
 
     Args:
         session: Everything that counts.
         asked: Keys, each with what it was called by.
+        owners: The entities that have each other name, as `aliases` gives them.
     """
     if not asked:
         return []
@@ -109,19 +113,20 @@ def described(session: SqlSession, asked: Mapping[str, str]) -> list[Named]:
                     list(e.type) FILTER (e.type <> '') AS types
              FROM (SELECT unnest(entities) AS e FROM rows) WHERE e.key IN (SELECT unnest(?)) GROUP BY e.key"""
     found = {row["key"]: row for row in session.ask(sql, [list(asked)]).to_pylist()}
-    return [_named(found[key], said) for key, said in asked.items() if key in found]
+    return [_named(found[key], said, owners) for key, said in asked.items() if key in found]
 
 
-def _named(row: dict[str, object], asked: str) -> Named:
+def _named(row: dict[str, object], asked: str, owners: Mapping[str, set[str]]) -> Named:
     own = str(row["key"])
     others = {entity_key(text): text for text in sorted(_texts(row["aliases"]), reverse=True)}
     others.pop(own, None)
     others.pop("", None)
     types = _texts(row["types"])
     by_count = sorted(set(types), key=lambda t: (-types.count(t), t))[:_MOST_TYPES]
+    unshared = [key for key in sorted(others) if len(owners.get(key, ())) <= 1]
     return Named(
         own, str(row["name"]), tuple(by_count), str(row["description"] or ""), (own, *sorted(others)),
-        tuple(others[key] for key in sorted(others)), asked,
+        tuple(others[key] for key in sorted(others)), (own, *unshared), asked,
     )  # fmt: skip
 
 

@@ -58,14 +58,14 @@ def entities_of(observations: Iterable[Observation], f: Filter) -> tuple[Entity,
     found: dict[str, Entity] = {}
     for o in observations:
         for entity in o.entities:
-            key = entity.key
-            if key not in found and _admits_entity(f, key, entity.type):
-                found[key] = entity
+            if entity.key not in found and _admits(f, entity):
+                found[entity.key] = entity
     return tuple(found.values())
 
 
-def _admits_entity(f: Filter, key: str, type_: str) -> bool:
-    return (not f.entity_names or key in f.entity_names) and (not f.entity_types or entity_key(type_) in f.entity_types)
+def _admits(f: Filter, entity: Entity) -> bool:
+    named = not f.entity_names or not set(entity.keys).isdisjoint(f.entity_names)
+    return named and (not f.entity_types or entity_key(entity.type) in f.entity_types)
 
 
 def relationships_of(observations: Iterable[Observation], f: Filter) -> tuple[Relationship, ...]:
@@ -74,7 +74,7 @@ def relationships_of(observations: Iterable[Observation], f: Filter) -> tuple[Re
     for o in observations:
         if not o.relationships:
             continue
-        ends = {e.key for e in o.entities if _admits_entity(f, e.key, e.type)}
+        ends = {e.key for e in o.entities if _admits(f, e)}
         for r in o.relationships:
             right_type = not f.relationship_type or entity_key(r.relationship_type) in f.relationship_type
             asked = not (f.entity_names or f.entity_types)

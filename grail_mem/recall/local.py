@@ -126,7 +126,7 @@ def _about(searcher: Searcher, named: Named, allowed: np.ndarray) -> _About:
     corpus, columns = searcher.corpus, searcher.corpus.columns
     first = columns.first_passage[:-1]
     may = allowed[first] if len(first) else np.zeros(0, bool)
-    declares = may & searcher.allowed(Filter(entity_names=named.spellings))[first]
+    declares = may & searcher.allowed(Filter(entity_names=named.unshared))[first]
     says = declares.copy()
     for name in (named.name, *named.aliases):
         passages = passages_saying(corpus, name)

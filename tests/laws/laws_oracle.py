@@ -104,8 +104,8 @@ _CONDITIONS: dict[str, Any] = {
     "category": lambda row, v: any(in_folder(glob, row["category"]) for glob in _listed(v)),
     "tags": lambda row, v: _any(row["tags"], v, folded_tag),
     "tags_all": lambda row, v: all(_any(row["tags"], tag, folded_tag) for tag in _listed(v)),
-    "entity_names": lambda row, v: _any([name for name, _ in row["entities"]], v, folded_name),
-    "entity_types": lambda row, v: _any([kind for _, kind in row["entities"]], v, folded_name),
+    "entity_names": lambda row, v: _any([name for entity in row["entities"] for name in entity[2]], v, folded_name),
+    "entity_types": lambda row, v: _any([kind for _, kind, _ in row["entities"]], v, folded_name),
     "relationship_type": lambda row, v: _any([kind for *_, kind in row["relationships"]], v, folded_name),
     "min_confidence": lambda row, v: row["confidence"] >= v,
     "kind": lambda row, v: row["kind"] in _listed(v),
@@ -138,8 +138,8 @@ def _admitted(row: Row, asked: Mapping[str, Any]) -> set[str]:
     """Folded names of a row's entities that are of a name and of a type that were asked for."""
     return {
         folded_name(name)
-        for name, kind in row["entities"]
-        if ("entity_names" not in asked or _any([name], asked["entity_names"], folded_name))
+        for name, kind, said in row["entities"]
+        if ("entity_names" not in asked or _any(said, asked["entity_names"], folded_name))
         and ("entity_types" not in asked or _any([kind], asked["entity_types"], folded_name))
     }
 

@@ -74,14 +74,18 @@ SOURCE_KINDS = ["user_statement", "system", "tool_result", "session_summary", "a
 RELATIONS = st.sampled_from(["CHOSE", "chose", "USES", "a_b", "x' OR 1=1"]) | names
 
 
-def _entity(pair: tuple[str, str]) -> Any:
-    name, kind = pair
+def _entity(pair: tuple[str, str, list[str]]) -> Any:
+    name, kind, others = pair
+    if others:
+        return {"name": name, "aliases": others} | ({"type": kind} if kind else {})
     return {"name": name, "type": kind} if kind else name
 
 
-entities = st.tuples(st.sampled_from(WORDS[:4]) | names, st.sampled_from(["", "ORG", "org", "Person"]) | names).map(
-    _entity
-)
+entities = st.tuples(
+    st.sampled_from(WORDS[:4]) | names,
+    st.sampled_from(["", "ORG", "org", "Person"]) | names,
+    st.just([]) | st.lists(st.sampled_from(WORDS[:4]) | names, max_size=2),
+).map(_entity)
 relationships = st.builds(
     lambda s, t, r: {"source": s, "target": t, "relationship_type": r}, names, names, RELATIONS
 )  # fmt: skip
@@ -170,13 +174,13 @@ def filters(draw: st.DrawFn, rows: list[dict[str, Any]] | None = None) -> dict[s
 def _taken_from(draw: st.DrawFn, row: dict[str, Any], chosen: set[str]) -> dict[str, Any]:
     """For the chosen conditions, values that the row itself has, in another case or Unicode form."""
     form = draw(st.sampled_from([str, str.upper, str.lower, lambda t: unicodedata.normalize("NFD", t)]))
-    names_ = [name for name, _ in row["entities"]]
-    types = [kind for _, kind in row["entities"] if kind.strip()]
+    names_ = [name for *_, said in row["entities"] for name in said]
+    types = [kind for _, kind, _ in row["entities"] if kind.strip()]
     kinds = [kind for *_, kind in row["relationships"]]
     has: dict[str, Any] = {
         "tags": row["tags"] and [*map(form, row["tags"][:2])],
         "tags_all": row["tags"] and [*map(form, row["tags"])],
-        "entity_names": names_ and [form(names_[0])],
+        "entity_names": names_ and [form(draw(st.sampled_from(names_)))],
         "entity_types": types and [form(types[0])],
         "relationship_type": kinds and form(kinds[0]),
         "category": row["category"],

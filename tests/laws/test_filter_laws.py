@@ -33,15 +33,17 @@ def _few_rows_make_a_term_hot() -> Iterator[None]:
 def row_of(draft: dict[str, Any], id_: str, path: str) -> Row:
     """The oracle's row for a draft that was stored."""
     recorded = time_of_id(id_)
-    named = [(e["name"], e["type"]) if isinstance(e, dict) else (e, "") for e in draft.get("entities", ())]
+    given = [e if isinstance(e, dict) else {"name": e} for e in draft.get("entities", ())]
+    first = {(folded_name(e["name"]), folded_name(e.get("type", ""))): e for e in reversed(given)}
+    named = [(e["name"], e.get("type", ""), [e["name"], *e.get("aliases", ())]) for e in reversed(first.values())]
     stated = [tuple(" ".join(r[k].split()) for k in ("source", "target", "relationship_type"))
               for r in draft.get("relationships", ())]  # fmt: skip
-    known = {folded_name(name) for name, _ in named}
+    known = {folded_name(name) for name, *_ in named}
     for source, target, _ in stated:
         for end in (source, target):
             if folded_name(end) not in known:
                 known.add(folded_name(end))
-                named.append((end, ""))
+                named.append((end, "", [end]))
     return {
         "id": id_, "category": path.removeprefix("memories/").rpartition("/")[0], "recorded_at": recorded,
         "title": draft["title"], "content": draft["content"], "tags": draft.get("tags", []), "entities": named,
