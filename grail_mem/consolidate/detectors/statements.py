@@ -102,9 +102,7 @@ class Statements:
         if len(self._spelled) != len(self.vocabulary):
             self._spelled = list(self.vocabulary)
         start, end = self._starts[index], self._starts[index + 1]
-        return Wording(
-            tuple(map(self._spelled.__getitem__, self._words[start:end])), tuple(map(bool, self._names[start:end]))
-        )
+        return Wording(tuple(map(self._spelled.__getitem__, self._words[start:end])), tuple(self._names[start:end]))
 
     def n_texts(self, word: str) -> int:
         """In how many statements a word stands."""

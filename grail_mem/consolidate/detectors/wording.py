@@ -46,6 +46,9 @@ _WORD: Final = re.compile(
     |(?P<mark>~~|[<>=!≠≤≥±+~]=|[<>=≠≤≥±+~?％%&]|[\p{{Sc}}\p{{So}}\p{{Sk}}--[`´^¨¯]])""",
     re.V1 | re.VERBOSE,
 )
+_BEGINNING: Final = re.compile(r"(?:\A|[.!?:;\n|])[^\p{L}\p{N}]*\Z", re.V1)
+_LOOK_BACK: Final = 6
+"""Characters before a word in which the end of the sentence before it shows."""
 _THOUSANDS: Final = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?")
 _MARKS: Final = {"%": "percent", "％": "percent", "&": "and", "−": "-"}
 _SMALL: Final = "zero one two three four five six seven eight nine ten eleven twelve"
@@ -59,11 +62,12 @@ class Wording(NamedTuple):
 
     Attributes:
         words: In order, trifles included.
-        names: For each, whether it may be a name: it is written with a capital.
+        names: For each, 2 when it is written as a name: with a capital within a sentence, or with several; 1 when it may be
+            one, having a capital where a sentence begins; else 0.
     """
 
     words: tuple[str, ...]
-    names: tuple[bool, ...]
+    names: tuple[int, ...]
 
 
 def wording(text: str) -> Wording:
@@ -74,12 +78,13 @@ def wording(text: str) -> Wording:
         ('ann', 'does', 'not', 'owe', 'us', '$', '1200')
     """
     words: list[str] = []
-    names: list[bool] = []
-    for match in _WORD.finditer(plain(text)):
-        whole = match[0]
-        found = _of(whole, str(match.lastgroup))
+    names: list[int] = []
+    text = plain(text)
+    for match in _WORD.finditer(text):
+        whole, group = match[0], str(match.lastgroup)
+        found = _of(whole, group)
         words += found
-        names += [match.lastgroup == "word" and not whole.islower()] * len(found)
+        names += [0 if group != "word" or whole.islower() else _name(match, whole)] * len(found)
     return Wording(tuple(words), tuple(names))
 
 
@@ -134,6 +139,16 @@ def is_within(few: tuple[str, ...], many: tuple[str, ...]) -> bool:
     """Whether all of the first stand in the second, in their order."""
     rest = iter(many)
     return all(word in rest for word in few)
+
+
+def _name(match: re.Match[str], whole: str) -> int:
+    """How much a word that is not in small letters looks like a name, as `Wording.names` says; signs of other scripts never do."""
+    if not whole[0].isupper():
+        return 0 if whole[1:] == whole[1:].lower() else 2
+    if whole[1:] != whole[1:].lower():
+        return 2
+    start = match.start()
+    return 1 if _BEGINNING.search(match.string, max(0, start - _LOOK_BACK), start) else 2
 
 
 def _of(whole: str, group: str) -> tuple[str, ...]:
