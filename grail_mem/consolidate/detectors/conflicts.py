@@ -27,8 +27,8 @@ _MOST_CURRENT: Final = 20
 """Current statements of one attribute; with more it is a list."""
 SAME_FRAME: Final = 0.9
 """Confidence when the texts under one attribute differ in one value only. Chosen: benchmark `contradictions`, as the others."""
-SAME_FRAME_WORD: Final = 0.7
-"""When that value is a common word, which may be a synonym of the other."""
+SAME_FRAME_WORD: Final = 0.55
+"""When that value is a common word: a synonym of the other, perhaps, or another thing that is also so."""
 OTHER_WORDS: Final = 0.65
 """When the texts are worded differently and share no value."""
 RELATION_FRAME: Final = 0.8
@@ -116,8 +116,11 @@ def _values(
     if found := replaced(left, right):
         if is_said_of(essence(left.words), found.at) and (_named(left, known) & _named(right, known)) - subject:
             return None  # `the Berlin office uses Postgres`: two offices, one value
-        is_named = {*found.left.split(), *found.right.split()} <= _named(left, known) | _named(right, known)
-        return (found.left, found.right), found.what, SAME_FRAME if is_named else SAME_FRAME_WORD
+        named = _named(left, known) | _named(right, known)
+        sides = [not named.isdisjoint(value.split()) for value in (found.left, found.right)]
+        if sides[0] != sides[1]:
+            return None  # `is PostgreSQL`, `is fast`: two things are said of it
+        return (found.left, found.right), found.what, SAME_FRAME if all(sides) else SAME_FRAME_WORD
     ours, theirs = _named(left, known) - subject, _named(right, known) - subject
     if not ours or not theirs or not ours.isdisjoint(theirs) or NEGATIONS & {*left.words, *right.words}:
         return None

@@ -43,7 +43,7 @@ SELECT id, kind, status, attribute, scope, session, turn, speaker, source, sourc
        title, content
 FROM rows WHERE id > ? AND status NOT IN ('superseded', 'archived') ORDER BY id LIMIT ?"""
 _TEXTS: Final = """
-SELECT id, title, content, tags, entities, relationships, more FROM rows WHERE id IN (SELECT unnest(?::VARCHAR[]))"""
+SELECT id, title, content, category, tags, entities, relationships, more FROM rows WHERE id IN (SELECT unnest(?::VARCHAR[]))"""
 
 
 class About(NamedTuple):
@@ -175,7 +175,7 @@ def _rows(reading: Reading) -> Iterator[dict[str, Any]]:
 
 
 def texts_of(reading: Reading, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Of some observations, what `About` leaves out: contents, tags, entities, relationships, and more as stored."""
+    """Of some observations, what `About` leaves out: titles, contents, categories, tags, entities, relationships, and more as stored."""
     return {row["id"]: row for row in reading.ask(_TEXTS, [list(ids)]).to_pylist()}
 
 

@@ -84,11 +84,20 @@ def test_another_detail_is_another_statement(tmp_path: Path, other: str) -> None
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        ("In the last quarter Ann Lee bought shares of Bob Ray", "In the last quarter Bob Ray bought shares of Ann Lee"),
+        (
+            "In the last quarter Ann Lee bought shares of Bob Ray",
+            "In the last quarter Bob Ray bought shares of Ann Lee",
+        ),
         ("The weight of the whole shipment is 5 kg exactly", "The weight of the whole shipment is 5 g exactly"),
-        ("The price of the whole shipment stays at $40 forever", "The price of the whole shipment stays at €40 forever"),
+        (
+            "The price of the whole shipment stays at $40 forever",
+            "The price of the whole shipment stays at €40 forever",
+        ),
         ("The whole team writes its services in C++ here", "The whole team writes its services in C# here"),
-        ("Every deployment needs latency < 5 and error rate low", "Every deployment needs latency > 5 and error rate low"),
+        (
+            "Every deployment needs latency < 5 and error rate low",
+            "Every deployment needs latency > 5 and error rate low",
+        ),
         ("Martina leads our whole data platform team", "Marina leads our whole data platform team"),
         ("毎朝東京駅で友人とコーヒーを飲む", "毎朝京都駅で友人とコーヒーを飲む"),
     ],
@@ -144,7 +153,9 @@ def test_a_phrase_of_time_may_stand_at_either_end(tmp_path: Path) -> None:
         ({"status": "archived"}, {}),
     ],
 )
-def test_equal_words_said_of_other_things_are_not_one(tmp_path: Path, one: dict[str, Any], other: dict[str, Any]) -> None:
+def test_equal_words_said_of_other_things_are_not_one(
+    tmp_path: Path, one: dict[str, Any], other: dict[str, Any]
+) -> None:
     """Scope, kind, attribute, speaker, turn, validity, the day of an episode, title and status keep equal texts apart."""
     assert found(tmp_path, {"content": TEXT, **one}, {"content": TEXT, **other}) == []
 
