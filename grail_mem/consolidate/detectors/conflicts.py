@@ -23,6 +23,8 @@ from grail_mem.model.names import entity_key
 
 _MOST_WORDS: Final = 60
 """Words of one statement; a longer text says several things."""
+_LASTING: Final = ("semantic", "procedural")
+"""Kinds that tell what is so; episodes, intentions and summaries tell other things."""
 _MOST_CURRENT: Final = 20
 """Current statements of one attribute; with more it is a list."""
 SAME_FRAME: Final = 0.9
@@ -65,7 +67,12 @@ class Conflict(NamedTuple):
 
 def conflicts(statements: Statements, reading: Reading) -> Iterator[Conflict]:
     """All pairs that cannot both hold, each once, those of attributes first, then of relations, then of texts."""
-    plain = [i for i, about in enumerate(statements.about) if _is_plain(about, statements.said(i), reading.now_us)]
+    current = [index for index, about in enumerate(statements.about) if _is_current(about, reading.now_us)]
+    plain = [
+        index
+        for index in current
+        if 0 < statements.n_words(index) <= _MOST_WORDS and is_settled(statements.said(index))
+    ]
     seen: set[tuple[int, int]] = set()
     for finder in (_by_attribute, _by_relation, _by_text):
         for conflict in finder(statements, plain, reading):
@@ -75,17 +82,11 @@ def conflicts(statements: Statements, reading: Reading) -> Iterator[Conflict]:
                 yield conflict
 
 
-def _is_plain(about: About, said: Wording, now_us: int) -> bool:
-    """Whether a statement says what is so, now and until further notice."""
+def _is_current(about: About, now_us: int) -> bool:
+    """Whether a statement tells what is so, now and until further notice."""
     ends = [us for us in (about.until_us, about.expires_us) if us is not None]
-    begun = about.from_us is None or about.from_us <= now_us
-    return (
-        about.kind in ("semantic", "procedural")
-        and begun
-        and all(us > now_us for us in ends)
-        and 0 < len(said.words) <= _MOST_WORDS
-        and is_settled(said)
-    )
+    has_begun = about.from_us is None or about.from_us <= now_us
+    return about.kind in _LASTING and has_begun and all(us > now_us for us in ends)
 
 
 def _by_attribute(statements: Statements, plain: Sequence[int], reading: Reading) -> Iterator[Conflict]:

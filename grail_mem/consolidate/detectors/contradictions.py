@@ -99,7 +99,7 @@ def _finding(ruling: Ruling, rows: Mapping[str, Mapping[str, Any]]) -> Finding:
         payload={"keep": kept.id, "supersede": ids[1:], "about": first.about, "values": values},
         changes=tuple(_changes(ruling)),
         meaning=tuple(sorted(ids)),
-        grounds={about.id: about.digest for about in sorted(abouts, key=lambda a: a.id)} | {"case": first.case},
+        grounds={about.id: about.ground for about in sorted(abouts, key=lambda a: a.id)} | {"case": first.case},
         figures={
             "observed": {about.id: day_of(about.observed_us) for about in abouts},
             "authority": {about.id: authority(about) for about in abouts},

@@ -115,7 +115,7 @@ def _finding(group: Group, rows: Mapping[str, Row]) -> Finding:
         payload={"keep": ids[0], "merge": ids[1:], "echoes": list(group.echoes)},
         changes=tuple(changes_to_merge(members, rows, group.echoes)),
         meaning=tuple(sorted(ids)),
-        grounds={about.id: about.digest for about in sorted(members, key=lambda about: about.id)},
+        grounds={about.id: about.ground for about in sorted(members, key=lambda about: about.id)},
         figures={
             "n_observations": len(members),
             "n_support": support,

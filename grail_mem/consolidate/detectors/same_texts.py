@@ -21,6 +21,11 @@ LEAST_CONTENT: Final = 5
 """Content words. Shorter texts, such as `Thanks!`, must be equal in every word. Chosen: what is shorter is said again by
 chance, and one letter or word of it is most of what it says."""
 
+LEAST_SHORT: Final = 2
+"""Content words of a short text at least: `Continue` or `OK` is no statement, and nothing is won by merging it."""
+SHORT: Final = 0.6
+"""Confidence when short texts are equal: that the same few words were said may be two events."""
+
 
 @dataclass(slots=True)
 class SameTexts:
@@ -35,9 +40,12 @@ class SameTexts:
     near: list[tuple[int, int]] = field(default_factory=list)
     _first: dict[int, int] = field(default_factory=dict)
     _sure: dict[tuple[int, int], float] = field(default_factory=dict)
+    _short: frozenset[int] = frozenset()
 
     def sure(self, members: Sequence[int]) -> float:
         """How sure it is that some statements of one group are the same text."""
+        if members and self._first[members[0]] in self._short:
+            return SHORT
         firsts = sorted({self._first[index] for index in members})
         return min((self._sure[pair] for pair in combinations(firsts, 2)), default=SAME)
 
@@ -46,8 +54,9 @@ def same_texts(statements: Statements, reading: Reading) -> SameTexts:
     """Sort the statements by their texts; every text is compared once, however often it was said."""
     copies = _copies(statements)
     found = SameTexts(_first={member: first for first, members in copies.items() for member in members})
+    found._short = frozenset(index for index in copies if is_short_text(statements, index))
     neighbours: dict[int, set[int]] = defaultdict(set)
-    long = [index for index in copies if n_content(statements, index) >= LEAST_CONTENT]
+    long = [index for index in copies if index not in found._short and statements.n_words(index)]
     for left, right in statements.near(long, [comparable(statements.about[index]) for index in long], reading):
         sure = sameness(statements.said(left), statements.said(right), statements.n_texts)
         if sure:
@@ -63,6 +72,11 @@ def same_texts(statements: Statements, reading: Reading) -> SameTexts:
 def comparable(about: About) -> str:
     """What must be equal before two statements are compared at all: whose memory it is, and its kind."""
     return f"{about.scope or ''}\x1f{about.kind}"
+
+
+def is_short_text(statements: Statements, index: int) -> bool:
+    """Whether a text has so few words that they may be said again by chance."""
+    return statements.n_words(index) > 0 and n_content(statements, index) < LEAST_CONTENT
 
 
 def n_content(statements: Statements, index: int) -> int:

@@ -47,7 +47,12 @@ SELECT id, title, content, category, tags, entities, relationships, more FROM ro
 
 
 class About(NamedTuple):
-    """What is known of a statement beside its words; times are microseconds since 1970 UTC."""
+    """What is known of a statement beside its words; times are microseconds since 1970 UTC.
+
+    Attributes:
+        fenced: Whether its body holds a tag of a pack.
+        digest: SHA-256 of its words without trifles, hexadecimal.
+    """
 
     id: str
     kind: str
@@ -70,6 +75,11 @@ class About(NamedTuple):
     supersedes: str | None
     fenced: bool
     digest: str
+
+    @property
+    def ground(self) -> str:
+        """What a finding rests on: 12 digits of the digest."""
+        return self.digest[:12]
 
 
 @dataclass(slots=True)
@@ -103,6 +113,10 @@ class Statements:
             self._spelled = list(self.vocabulary)
         start, end = self._starts[index], self._starts[index + 1]
         return Wording(tuple(map(self._spelled.__getitem__, self._words[start:end])), tuple(self._names[start:end]))
+
+    def n_words(self, index: int) -> int:
+        """How many words a statement has; 0 when it is a document."""
+        return self._starts[index + 1] - self._starts[index]
 
     def n_texts(self, word: str) -> int:
         """In how many statements a word stands."""
@@ -158,7 +172,7 @@ def read_statements(reading: Reading) -> Statements:
         if not says_something(content):
             continue
         said = statement_wording(title, content)
-        digest = sha256("\x1f".join(essence(said.words)).encode("utf-8", "surrogatepass")).hexdigest()[:12]
+        digest = sha256("\x1f".join(essence(said.words)).encode("utf-8", "surrogatepass")).hexdigest()
         statements.add(About(**row, fenced=is_fenced(content), digest=digest), said)
     return statements
 

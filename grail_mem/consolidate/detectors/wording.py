@@ -8,6 +8,7 @@ of observations.
 from __future__ import annotations
 
 import unicodedata
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 import regex as re
@@ -49,6 +50,9 @@ _WORD: Final = re.compile(
 _BEGINNING: Final = re.compile(r"(?:\A|[.!?:;\n|])[^\p{L}\p{N}]*\Z", re.V1)
 _LOOK_BACK: Final = 6
 """Characters before a word in which the end of the sentence before it shows."""
+_MAYBE: Final = 3
+_KEPT: Final = 65_536
+"""Words whose parts are kept: the same come again and again; some megabytes at most."""
 _THOUSANDS: Final = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?")
 _MARKS: Final = {"%": "percent", "％": "percent", "&": "and", "−": "-"}
 _SMALL: Final = "zero one two three four five six seven eight nine ten eleven twelve"
@@ -81,10 +85,9 @@ def wording(text: str) -> Wording:
     names: list[int] = []
     text = plain(text)
     for match in _WORD.finditer(text):
-        whole, group = match[0], str(match.lastgroup)
-        found = _of(whole, group)
+        found, name = _of(match[0])
         words += found
-        names += [0 if group != "word" or whole.islower() else _name(match, whole)] * len(found)
+        names += [name if name != _MAYBE else _at_beginning(match)] * len(found)
     return Wording(tuple(words), tuple(names))
 
 
@@ -121,7 +124,7 @@ def says_something(text: str) -> bool:
 
 def is_fenced(text: str) -> bool:
     """Whether a text holds a tag of a pack: somebody stored what was recalled."""
-    return _FENCE.search(text) is not None
+    return ("<" in text or "&lt;" in text) and _FENCE.search(text) is not None
 
 
 def essence(words: tuple[str, ...]) -> tuple[str, ...]:
@@ -141,25 +144,22 @@ def is_within(few: tuple[str, ...], many: tuple[str, ...]) -> bool:
     return all(word in rest for word in few)
 
 
-def _name(match: re.Match[str], whole: str) -> int:
-    """How much a word that is not in small letters looks like a name, as `Wording.names` says; signs of other scripts never do."""
-    if not whole[0].isupper():
-        return 0 if whole[1:] == whole[1:].lower() else 2
-    if whole[1:] != whole[1:].lower():
-        return 2
+@lru_cache(maxsize=_KEPT)
+def _of(whole: str) -> tuple[tuple[str, ...], int]:
+    """The words of what `_WORD` finds, and how much it looks like a name; `_MAYBE` when that depends on where it stands."""
+    if whole[0].isalpha():
+        is_small = whole[1:] == whole[1:].lower()
+        name = 2 if not is_small else _MAYBE if whole[0].isupper() else 0
+        return _word(whole.casefold()), name
+    if is_number(whole):
+        number = whole.replace(",", "") if _THOUSANDS.fullmatch(whole) else whole
+        return (f"0{number}" if number[0] == "." else number,), 0
+    return (_MARKS.get(whole, whole),), 0
+
+
+def _at_beginning(match: re.Match[str]) -> int:
     start = match.start()
     return 1 if _BEGINNING.search(match.string, max(0, start - _LOOK_BACK), start) else 2
-
-
-def _of(whole: str, group: str) -> tuple[str, ...]:
-    if group == "word":
-        return _word(whole.casefold())
-    if group == "number":
-        if whole in "-−":
-            return ("-",)
-        number = whole.replace(",", "") if _THOUSANDS.fullmatch(whole) else whole
-        return (f"0{number}" if number[0] == "." else number,)
-    return (_MARKS.get(whole, whole),)
 
 
 def _word(word: str) -> tuple[str, ...]:

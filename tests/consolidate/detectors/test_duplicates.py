@@ -197,6 +197,7 @@ def test_short_texts_must_be_equal_and_no_turns(tmp_path: Path) -> None:
     assert found(tmp_path / "a", *turns, {"content": "Thanks!", "session": "s", "turn": 2}) == []
     assert len(found(tmp_path / "b", "Ann likes tea.", "ann likes tea")) == 1
     assert found(tmp_path / "c", "Ann likes the tea.", "Ann likes tea") == []
+    assert found(tmp_path / "d", "Continue", "continue", "OK.", "ok") == []
 
 
 def test_nothing_is_lost_in_merging(tmp_path: Path) -> None:
