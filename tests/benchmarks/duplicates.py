@@ -189,7 +189,10 @@ def scale(rows: int) -> None:
     with tempfile.TemporaryDirectory() as folder, Memory(folder) as memory:
         for first in range(0, rows, 5_000):
             memory.add_observations(
-                [{"content": text, "category": f"c{first}"} for text in texts[first : first + 5_000]]
+                [
+                    {"content": text, "category": "copies" if len(base) <= place < len(base) + rows // 20 else "notes"}
+                    for place, text in enumerate(texts[first : first + 5_000], start=first)
+                ]
             )
         memory.compact()
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

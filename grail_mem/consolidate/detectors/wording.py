@@ -29,7 +29,11 @@ month temporarily temporary interim meanwhile yet already still heute gestern mo
 PASSING: Final = frozenset(_PASSING.split())
 """Words whose meaning depends on when they were said; the same languages."""
 
-_FENCE: Final = re.compile(r"(?:<|&lt;)\s*/?\s*(?:memories|observation|overview|turn)\b[^<>\n]*>", re.IGNORECASE)
+_FENCE: Final = re.compile(
+    r"<\s*/?\s*(?:memories|observation|overview|turn)\b[^<>\n]*>"
+    r"|&lt;\s*/?\s*(?:memories|observation|overview|turn)\b[^<>\n]*?(?:>|&gt;)",
+    re.IGNORECASE,
+)
 """A tag of a pack, as `recall.statement` writes it."""
 _HIDDEN: Final = re.compile(r"[\p{Cf}\ufe0f]+", re.V1)
 _LINK: Final = re.compile(r"!?\[([^\[\]\n]*)\]\(([^()\s]*)[^()\n]*\)")
