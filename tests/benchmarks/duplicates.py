@@ -196,11 +196,11 @@ def scale(rows: int) -> None:
             )
         memory.compact()
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        begun = time.perf_counter()
+        begun, cpu = time.perf_counter(), time.process_time()
         n = len(findings(memory, merge_duplicates))
-        took = time.perf_counter() - begun
+        took, cpu = time.perf_counter() - begun, time.process_time() - cpu
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    print(f"{rows:>9} {took:8.1f} {n:9} {peak // 1024:9} {before // 1024:12}", flush=True)
+    print(f"{rows:>9} {took:8.1f} {cpu:8.1f} {n:9} {peak // 1024:9} {before // 1024:12}", flush=True)
 
 
 def main() -> None:
@@ -219,7 +219,9 @@ def main() -> None:
     if chosen.msr:
         table("MSR paraphrase corpus", list(msr(chosen.msr)), vectors=not chosen.no_vectors)
     if chosen.scale:
-        print(f"\n{'rows':>9} {'seconds':>8} {'findings':>9} {'peak MB':>9} {'before, MB':>12}", flush=True)
+        print(
+            f"\n{'rows':>9} {'seconds':>8} {'of CPU':>8} {'findings':>9} {'peak MB':>9} {'before, MB':>12}", flush=True
+        )
         for rows in chosen.scale:
             subprocess.run([sys.executable, __file__, "--made", "0", "--scale", str(rows)], check=True)
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Final, NamedTuple
 
+from grail_mem.consolidate.detectors.authority import is_derived
 from grail_mem.consolidate.detectors.echoes import echoes_among, n_support, repeats
 from grail_mem.consolidate.detectors.merging import Row, changes_to_merge, in_order_of_keeping
 from grail_mem.consolidate.detectors.same_saying import same_sayings
@@ -80,27 +81,30 @@ def _allowed(members: list[About], reading: Reading) -> list[About]:
 
 
 def _parts(texts: SameTexts, groups: Sequence[Group], statements: Statements, reading: Reading) -> Iterator[Group]:
-    """Echoes that are a large part of what they repeat; each goes to one, and never to an echo."""
+    """Echoes that are a large part of what they repeat; what others are merged into is left for the next run."""
     kept_for = {about.id: group.kept for group in groups for about in group.others}
-    taken: set[str] = set()
+    gone, staying = set(kept_for), {group.kept.id for group in groups}
     for left, right in texts.near:
         for part, whole in ((left, right), (right, left)):
             echo, other = statements.about[part], statements.about[whole]
             other = kept_for.get(other.id, other)
-            if echo.id in kept_for or {echo.id, other.id} & taken or not _is_part(echo, other):
+            if echo.id in gone or echo.id in staying or other.id in gone or not _may_be_part(echo, other):
                 continue
             is_echo = repeats(echo, statements.said(part), other, statements.said(whole))
             if is_echo and not reading.forbids(KIND, echo.id, other.id):
-                taken.add(echo.id)
+                gone.add(echo.id)
+                staying.add(other.id)
                 yield Group(other, (echo,), (echo.id,), CONTAINED_PACK if echo.fenced else CONTAINED)
 
 
-def _is_part(echo: About, other: About) -> bool:
+def _may_be_part(echo: About, other: About) -> bool:
     """Whether what is said about an echo allows that it is part of another."""
+    if echo.turn is not None or not (is_derived(echo) or echo.fenced):
+        return False
     speakers_differ = bool(echo.speaker and other.speaker and echo.speaker != other.speaker)
     attributes_differ = bool(echo.attribute and echo.attribute != other.attribute)
     periods = {(about.from_us, about.until_us, about.expires_us) for about in (echo, other)}
-    return not speakers_differ and not attributes_differ and len(periods) == 1 and echo.turn is None
+    return not speakers_differ and not attributes_differ and len(periods) == 1
 
 
 def _finding(group: Group, rows: Mapping[str, Row]) -> Finding:

@@ -37,10 +37,8 @@ def n_support(members: Sequence[About], echoes: Sequence[str]) -> int:
 
 
 def repeats(echo: About, said: Wording, other: About, whole: Wording) -> bool:
-    """Whether one is a large part, word by word, of what another author said earlier."""
-    if not (is_derived(echo) or echo.fenced) or (other.recorded_us, other.id) >= (echo.recorded_us, echo.id):
-        return False
-    if _author(echo) == _author(other):
+    """Whether what an agent wrote is a large part, word by word, of what another author said earlier."""
+    if (other.recorded_us, other.id) >= (echo.recorded_us, echo.id) or _author(echo) == _author(other):
         return False
     part, all_of_it = essence(said.words), essence(whole.words)
     if len(part) < _LEAST_WORDS or len(part) < _LEAST_SHARE * len(all_of_it):

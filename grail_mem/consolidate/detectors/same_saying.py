@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from grail_mem.consolidate.detectors.same_texts import LEAST_SHORT, is_short_text, n_content
+from grail_mem.consolidate.detectors.same_texts import LEAST_SHORT, is_short_text
 from grail_mem.consolidate.detectors.statements import About, Statements
 from grail_mem.consolidate.detectors.wording import PASSING
 from grail_mem.model.names import entity_key, session_key
@@ -30,7 +30,7 @@ def same_sayings(text: Sequence[int], statements: Statements) -> Iterator[list[i
     if len(text) == 1:
         return
     is_short = is_short_text(statements, text[0])
-    if is_short and n_content(statements, text[0]) < LEAST_SHORT:
+    if is_short and statements.n_content(text[0]) < LEAST_SHORT:
         return
     is_passing = not PASSING.isdisjoint(statements.said(text[0]).words)
     apart: dict[tuple[Any, ...], dict[Way, list[int]]] = defaultdict(lambda: defaultdict(list))

@@ -13,9 +13,7 @@ from typing import Final
 
 from grail_mem.consolidate.detectors.sameness import SAME, sameness
 from grail_mem.consolidate.detectors.statements import About, Statements
-from grail_mem.consolidate.detectors.wording import essence
 from grail_mem.consolidate.reading import Reading
-from grail_mem.index.tokens import STOP_WORDS
 
 LEAST_CONTENT: Final = 5
 """Content words. Shorter texts, such as `Thanks!`, must be equal in every word. Chosen: what is shorter is said again by
@@ -76,12 +74,7 @@ def comparable(about: About) -> str:
 
 def is_short_text(statements: Statements, index: int) -> bool:
     """Whether a text has so few words that they may be said again by chance."""
-    return statements.n_words(index) > 0 and n_content(statements, index) < LEAST_CONTENT
-
-
-def n_content(statements: Statements, index: int) -> int:
-    """How many words say something; a document, which has no words here, has none."""
-    return sum(word not in STOP_WORDS for word in essence(statements.said(index).words))
+    return statements.n_words(index) > 0 and statements.n_content(index) < LEAST_CONTENT
 
 
 def _copies(statements: Statements) -> dict[int, list[int]]:

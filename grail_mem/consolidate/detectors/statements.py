@@ -22,6 +22,7 @@ from grail_mem.consolidate.detectors.wording import (
     statement_wording,
 )
 from grail_mem.consolidate.reading import Reading
+from grail_mem.index.tokens import STOP_WORDS
 from grail_mem.model.times import from_us
 
 if TYPE_CHECKING:  # a tenth of a second, spent when a detector runs
@@ -98,6 +99,7 @@ class Statements:
     _starts: array[int] = field(default_factory=lambda: array("q", [0]))
     _spelled: list[str] = field(default_factory=list)
     _n_texts: list[int] = field(default_factory=list)
+    _content: array[int] = field(default_factory=lambda: array("q"))
 
     def add(self, about: About, said: Wording) -> None:
         """Put a statement behind the others."""
@@ -117,6 +119,17 @@ class Statements:
     def n_words(self, index: int) -> int:
         """How many words a statement has; 0 when it is a document."""
         return self._starts[index + 1] - self._starts[index]
+
+    def n_content(self, index: int) -> int:
+        """How many words of a statement say something."""
+        import numpy as np
+
+        if len(self._content) != len(self._words) + 1:
+            says = [word not in STOP_WORDS and word not in TRIFLES for word in self.vocabulary]
+            flat = np.frombuffer(self._words, dtype=np.int32) if self._words else np.empty(0, np.int32)
+            self._content = array("q", [0])
+            self._content.frombytes(np.cumsum(np.array(says, dtype=np.int64)[flat]).tobytes())
+        return self._content[self._starts[index + 1]] - self._content[self._starts[index]]
 
     def n_texts(self, word: str) -> int:
         """In how many statements a word stands."""
