@@ -120,10 +120,10 @@ def nickname_or_initial(a: Named, b: Named, nicknames: Nicknames) -> Likeness | 
         return None
     if len(x[0]) == 1 or len(y[0]) == 1:
         return Likeness("initials", 0 if len(x[0]) == 1 else 1) if x[0][0] == y[0][0] else None
-    if y[0] not in nicknames.links.get(x[0], ()):
+    if not nicknames.are_linked(x[0], y[0]):
         return None
-    vague = 0 if x[0] not in nicknames.formal else 1
-    return Likeness("nickname" if nicknames.is_familiar(x[0], y[0]) else "nickname_formal", vague)
+    code = "nickname" if nicknames.is_familiar(x[0], y[0]) else "nickname_formal"
+    return Likeness(code, nicknames.shorter(x[0], y[0]))
 
 
 def _by_middle(x: tuple[str, ...], y: tuple[str, ...]) -> Likeness | None:
@@ -145,7 +145,9 @@ def single_name(a: Named, b: Named, nicknames: Nicknames) -> Likeness | None:
         return None
     if len(x) == len(y) == 1:
         is_near = _distance(x[0], y[0]) <= NEAR_GIVEN_NAMES
-        return Likeness("bare_nickname", 0) if y[0] in nicknames.links.get(x[0], ()) and not is_near else None
+        if is_near or not nicknames.are_linked(x[0], y[0]):
+            return None
+        return Likeness("bare_nickname", nicknames.shorter(x[0], y[0]))
     single, full = (x, y) if len(x) == 1 else (y, x)
     is_part = len(single[0]) > 1 and single[0] in (full[0], full[-1])
     return Likeness("partial", 0 if len(x) == 1 else 1) if is_part else None
