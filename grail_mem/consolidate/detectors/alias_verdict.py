@@ -30,7 +30,6 @@ CONFIDENCE: Final = {
     "article": (0, 0.7, 0.85, 0.9),
     "suffix": (0, 0.82, 0.9, 0.93),
     "suffix_unclear": (0, 0, 0.6, 0.85),
-    "two_suffixes": (0, 0, 0, 0.6),
     "order": (0.6, 0.88, 0.92, 0.95),
     "expansion": (0.75, 0.9, 0.93, 0.95),
     "acronym": (0, 0, 0.55, 0.75),
@@ -48,7 +47,7 @@ holds it to 95 right of 100 from `LEAST` on. A letter in a name weighs less than
 
 SIGNALS: Final = {
     "normal_short": "normal", "plural": "normal+plural", "plural_name": "normal+plural", "possessive": "normal+possessive",
-    "article": "normal+article", "suffix_unclear": "suffix", "two_suffixes": "suffix", "expansion": "acronym+expansion",
+    "article": "normal+article", "suffix_unclear": "suffix", "expansion": "acronym+expansion",
     "nickname_formal": "nickname", "bare_nickname": "nickname", "spelling_unsure": "spelling", "spelling_person": "spelling",
 }  # fmt: skip
 """What a likeness is called in findings, where it is not its own code."""

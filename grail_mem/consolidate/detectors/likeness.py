@@ -62,7 +62,7 @@ class Likeness:
 
 
 def is_person(name: str, form: NameForm, types: frozenset[str], nicknames: Nicknames) -> bool:
-    """Whether a name is a person's: by its type or, without one, by its first word."""
+    """Whether a name is a person's: by its type or, without one, by its first word, a given name or an initial."""
     words = form.tokens
     fits = (
         "," not in name
@@ -70,7 +70,9 @@ def is_person(name: str, form: NameForm, types: frozenset[str], nicknames: Nickn
         and all(word.isalpha() for word in words)
         and not form.legal
     )
-    return fits and (bool(types & PERSON_TYPES) if types else nicknames.knows(words[0]))
+    if not fits or types:
+        return fits and bool(types & PERSON_TYPES)
+    return nicknames.knows(words[0]) or (len(words) > 1 and len(words[0]) == 1)
 
 
 def same_core(a: Named, b: Named) -> Likeness | None:
@@ -92,21 +94,23 @@ def _by_legal_form(a: Named, b: Named) -> Likeness | None:
     if (a.types | b.types) & PERSON_TYPES or a.form.plural != b.form.plural:
         return None
     if a.form.legal and b.form.legal:
-        return Likeness("two_suffixes")
+        return None  # Acme Inc. and Acme GmbH are two companies
     vague = 1 if a.form.legal else 0
     is_clear = bool(set(a.form.legal + b.form.legal) & CLEAR) and not (a.person or b.person)
     return Likeness("suffix" if is_clear else "suffix_unclear", vague)
 
 
 def _by_plural(a: Named, b: Named) -> Likeness | None:
-    """A common noun or an abbreviation and its plural; of names with capitals (`Window`, `Windows`) none can be sure."""
+    """A common noun or an abbreviation and its plural; `Window` and `Windows` are two things."""
     if a.person or b.person or a.form.possessive or b.form.possessive:
         return None
     one = b if a.form.plural else a
     many = a if a.form.plural else b
     is_noun = one.name == one.name.lower() or many.name == many.name.lower()
     is_letters = one.is_upper and many.name.endswith("s") and many.name[:-1].isupper()
-    return Likeness("plural" if is_noun or is_letters else "plural_name")
+    if is_noun or is_letters:
+        return Likeness("plural")
+    return Likeness("plural_name") if len(a.form.tokens) > 1 else None
 
 
 def nickname_or_initial(a: Named, b: Named, nicknames: Nicknames) -> Likeness | None:
@@ -122,8 +126,10 @@ def nickname_or_initial(a: Named, b: Named, nicknames: Nicknames) -> Likeness | 
         return Likeness("initials", 0 if len(x[0]) == 1 else 1) if x[0][0] == y[0][0] else None
     if not nicknames.are_linked(x[0], y[0]):
         return None
-    code = "nickname" if nicknames.is_familiar(x[0], y[0]) else "nickname_formal"
-    return Likeness(code, nicknames.shorter(x[0], y[0]))
+    vague = nicknames.shorter(x[0], y[0])
+    if nicknames.is_familiar(x[0], y[0]):
+        return Likeness("nickname", vague)
+    return Likeness("nickname_formal", vague) if _distance(x[0], y[0]) > 1 else None  # Ann and Anna
 
 
 def _by_middle(x: tuple[str, ...], y: tuple[str, ...]) -> Likeness | None:
