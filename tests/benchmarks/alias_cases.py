@@ -335,7 +335,7 @@ class _Maker:
         """People: nicknames, initials, order, single names, and others of the same or nearly the same name."""
         for number, surname in enumerate(self.surnames):
             full, nick = self.random.choice(self.links)
-            rule = number % 12
+            rule = number % 13
             if rule < 4:
                 self.case("nickname", f"{full} {surname}", f"{nick} {surname}", is_one=True, kind="PERSON", shared=1)
             elif rule == 4:
@@ -361,6 +361,15 @@ class _Maker:
                 )  # fmt: skip
             elif rule == 10:
                 self.initials_of_two(surname)
+            elif rule == 11:
+                self.case(
+                    "nickname, two strangers",
+                    f"{full} {surname}",
+                    f"{nick} {surname}",
+                    is_one=False,
+                    kind="PERSON",
+                    shared=0,
+                )
             else:
                 left, right = self.random.choice(SIBLINGS)
                 both = self.random.random() < 0.5

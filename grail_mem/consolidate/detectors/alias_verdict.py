@@ -19,28 +19,28 @@ LEAST: Final = 0.5
 SURE: Final = 0.8
 """Confidence from which practically everybody would agree."""
 
-LEVELS: Final = ("apart", "unknown", "some", "strong")
+LEVELS: Final = ("apart", "strange", "unknown", "some", "strong")
 CONFIDENCE: Final = {
-    "declared": (0.85, 0.92, 0.94, 0.96),
-    "normal": (0.7, 0.9, 0.93, 0.95),
-    "normal_short": (0, 0, 0.55, 0.8),
-    "plural": (0.5, 0.75, 0.85, 0.9),
-    "plural_name": (0, 0, 0.6, 0.82),
-    "possessive": (0, 0.6, 0.8, 0.88),
-    "article": (0, 0.7, 0.85, 0.9),
-    "suffix": (0, 0.82, 0.9, 0.93),
-    "suffix_unclear": (0, 0, 0.6, 0.85),
-    "order": (0.6, 0.88, 0.92, 0.95),
-    "expansion": (0.75, 0.9, 0.93, 0.95),
-    "acronym": (0, 0, 0.55, 0.75),
-    "nickname": (0, 0.55, 0.75, 0.87),
-    "nickname_formal": (0, 0, 0.6, 0.8),
-    "bare_nickname": (0, 0, 0, 0.65),
-    "initials": (0, 0.55, 0.75, 0.87),
-    "partial": (0, 0, 0.6, 0.8),
-    "spelling": (0, 0.6, 0.8, 0.9),
-    "spelling_unsure": (0, 0, 0.6, 0.8),
-    "spelling_person": (0, 0, 0.55, 0.75),
+    "declared": (0.85, 0.92, 0.92, 0.94, 0.96),
+    "normal": (0.7, 0.9, 0.9, 0.93, 0.95),
+    "normal_short": (0, 0, 0, 0.55, 0.8),
+    "plural": (0.5, 0.75, 0.75, 0.85, 0.9),
+    "plural_name": (0, 0, 0, 0.6, 0.82),
+    "possessive": (0, 0.55, 0.6, 0.8, 0.88),
+    "article": (0, 0.6, 0.7, 0.85, 0.9),
+    "suffix": (0, 0.82, 0.82, 0.9, 0.93),
+    "suffix_unclear": (0, 0, 0, 0.6, 0.85),
+    "order": (0.6, 0.88, 0.88, 0.92, 0.95),
+    "expansion": (0.75, 0.9, 0.9, 0.93, 0.95),
+    "acronym": (0, 0, 0, 0.55, 0.75),
+    "nickname": (0, 0, 0.55, 0.75, 0.87),
+    "nickname_formal": (0, 0, 0, 0.6, 0.8),
+    "bare_nickname": (0, 0, 0, 0, 0.65),
+    "initials": (0, 0, 0.55, 0.75, 0.87),
+    "partial": (0, 0, 0, 0.6, 0.8),
+    "spelling": (0, 0.6, 0.6, 0.8, 0.9),
+    "spelling_unsure": (0, 0, 0, 0.6, 0.8),
+    "spelling_person": (0, 0, 0, 0.55, 0.75),
 }
 """Confidence by likeness and by how much the neighbourhoods share, in the order of `LEVELS`; tests/benchmarks/aliases.py
 holds it to 95 right of 100 from `LEAST` on. A letter in a name weighs less than a company that both keep."""

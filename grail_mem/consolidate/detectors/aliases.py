@@ -87,7 +87,7 @@ def named(table: EntityTable, known: Nicknames) -> list[Named]:
     made = []
     for entity in table.entities:
         form, types = name_form(entity.name), frozenset(entity.types)
-        is_upper = any(name.isupper() for name in entity.written)
+        is_upper = any(sum(map(str.isupper, name)) > 1 for name in entity.written)
         made.append(
             Named(entity.name, form, types, len(entity.seen), is_person(entity.name, form, types, known), is_upper)
         )

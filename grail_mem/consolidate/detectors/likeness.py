@@ -37,7 +37,7 @@ class Named:
         types: Keys of its types.
         n: Observations that mention it.
         person: Whether it is taken for a person's name.
-        is_upper: Whether it is ever written in capitals.
+        is_upper: Whether it is ever written with more than one capital.
     """
 
     name: str

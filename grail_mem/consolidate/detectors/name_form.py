@@ -22,6 +22,8 @@ _MARKS: Final = re.compile("[™®©℠]")
 _DOTTED: Final = re.compile(r"(?<![\p{L}\p{N}])(?:\p{L}\.[ ]?){2,}(?:\p{L}(?![\p{L}\p{N}]))?")
 """Letters with full stops: U.S., J. R. R."""
 _POSSESSIVE: Final = re.compile(r"(?<=\p{L})['’ʼ]s(?![\p{L}\p{N}])")
+_CONTRACTION: Final = re.compile(r"(?<=\p{L})['’ʼ](?=(?:ll|re|ve|d|m|t)(?![\p{L}\p{N}]))")
+"""The apostrophe of we'll and I'd, which are other words without it."""
 _APOSTROPHE: Final = re.compile(r"(?<=\p{L})['’ʼ](?=\p{L})")
 _AND: Final = re.compile(r"\s*&\s*")
 _TOKEN: Final = re.compile(
@@ -92,7 +94,7 @@ def name_form(name: str) -> NameForm:
 
 
 def _joined(folded: str) -> str:
-    return _AND.sub(" and ", _APOSTROPHE.sub("", folded))
+    return _AND.sub(" and ", _APOSTROPHE.sub("", _CONTRACTION.sub("~", folded)))
 
 
 def squashed(tokens: tuple[str, ...]) -> str:

@@ -39,7 +39,8 @@ class Shared:
     Attributes:
         n: Neighbours of both, categories not counted.
         share: Their weight, as a share of the lighter neighbourhood, 0 to 1.
-        level: `apart`, `unknown`, `some` or `strong`.
+        level: `apart` when neighbourhoods that are known have nothing in common, `strange` when that is so of the few
+            neighbours that one has, `unknown` when one has none or they share too little to say, `some`, `strong`.
     """
 
     n: int
@@ -99,4 +100,6 @@ def _level(n_both: int, share: float, n_smaller: int) -> str:
         return "strong"
     if n_both and share >= SOME_SHARE:
         return "some"
-    return "apart" if n_smaller >= APART_NEIGHBOURS and share < APART_SHARE else "unknown"
+    if not n_smaller or share >= APART_SHARE:
+        return "unknown"
+    return "apart" if n_smaller >= APART_NEIGHBOURS else "strange"
