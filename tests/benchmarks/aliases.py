@@ -10,8 +10,6 @@ knows nicknames, has the same origin, so recall of the rule `nickname` says how 
 from __future__ import annotations
 
 import argparse
-import os
-import resource
 import sys
 import tempfile
 import time
@@ -29,12 +27,17 @@ sys.path[:0] = [
 ]
 
 from alias_cases import SURNAMES, CaseStore, all_pairs, case_store, nickname_links
-from reading_of import reading_of
+from reading_of import NOW_US, reading_of
 
 from grail_mem import Memory
 from grail_mem.consolidate.detectors import aliases, nicknames
 from grail_mem.consolidate.finding import Finding
+from grail_mem.consolidate.reading import Reading
 from grail_mem.model.names import entity_key
+from grail_mem.query.sql import SqlSession
+from grail_mem.query.view import View
+from grail_mem.settings import Settings
+from grail_mem.store.layout import Layout
 
 
 class Score:
@@ -186,9 +189,6 @@ def _scale(rows: int, path: Path, queue: Any) -> None:
         )
     with tempfile.TemporaryDirectory() as folder:
         store_maker.write_snapshot(Path(folder), table)
-        for inside, _, _ in os.walk(Path(folder) / "memories"):
-            os.utime(inside, (1e9, 1e9))  # long settled: nobody looks whether the files, which are not there, have changed
-        store_maker.materialise(Path(folder), [])
         del table, entities, relations
         started = get_context("spawn").Queue()
         process = get_context("spawn").Process(target=_measured, args=(folder, started))
@@ -198,14 +198,24 @@ def _scale(rows: int, path: Path, queue: Any) -> None:
 
 
 def _measured(folder: str, queue: Any) -> None:
-    with Memory(folder) as memory, reading_of(memory) as reading:
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        begin = time.perf_counter()
-        found = sum(1 for _ in aliases.merge_aliases(reading))
-        seconds = time.perf_counter() - begin
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        n = reading.ask("SELECT count(*) AS n FROM entities").to_pylist()[0]["n"]
-        queue.put((n, found, seconds, before, peak))
+    view = View(Layout(Path(folder)), Settings())  # not refreshed: the files behind the rows are not there
+    session = SqlSession(view)
+    reading = Reading(session, NOW_US)
+    before = _peak_mb()
+    begin = time.perf_counter()
+    found = sum(1 for _ in aliases.merge_aliases(reading))
+    seconds = time.perf_counter() - begin
+    peak = _peak_mb()
+    n = reading.ask("SELECT count(*) AS n FROM entities").to_pylist()[0]["n"]
+    session.close()
+    view.close()
+    queue.put((n, found, seconds, before, peak))
+
+
+def _peak_mb() -> float:
+    """The most memory that this process had; `ru_maxrss` would count that of the process that started it."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) / 1024
 
 
 def _many_names(path: Path, n: int, rng: Any) -> list[str]:

@@ -81,9 +81,14 @@ class Verdict:
     evidence: Evidence
 
     @property
+    def has_company(self) -> bool:
+        """Whether neighbours that both have speak for it."""
+        return self.evidence.shared.level in {"some", "strong"}
+
+    @property
     def signal(self) -> str:
         """What it is called in a finding, with `neighbours` when they speak for it."""
-        near = "+neighbours" if self.evidence.shared.level in ("some", "strong") else ""
+        near = "+neighbours" if self.has_company else ""
         return SIGNALS.get(self.code, self.code) + near
 
 

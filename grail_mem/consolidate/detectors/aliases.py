@@ -192,8 +192,8 @@ def _type(main: EntityRow, types: list[str]) -> str:
 def _rationale(main: EntityRow, others: list[EntityRow], verdicts_: list[Verdict], types: list[str]) -> str:
     signals = sorted({verdict.signal.removesuffix("+neighbours") for verdict in verdicts_})
     because = "; ".join(BECAUSE[signal] for signal in signals)
-    n = max(verdict.evidence.shared.n for verdict in verdicts_)
-    near = f"; up to {n} neighbours are the same" if n else ""
+    n = max((verdict.evidence.shared.n for verdict in verdicts_ if verdict.has_company), default=0)
+    near = f"; they share {n} neighbours" if n > 1 else "; they share a neighbour" if n else ""
     clash = f"; but their types differ ({', '.join(types)})" if any(v.evidence.clash for v in verdicts_) else ""
     names = ", ".join(f"'{entity.name}'" for entity in others)
     return f"{names} and '{main.name}' are likely one thing: {because}{near}{clash}."

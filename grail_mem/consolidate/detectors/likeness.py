@@ -21,6 +21,9 @@ MIN_SPELLED_CHARS: Final = 8
 (`casual`, `causal`; `desert`, `dessert`)."""
 KEPT_HEAD: Final = 2
 """First characters that a misspelling leaves alone; prefixes such as a-, e- and in- stand there."""
+RARE_TIMES: Final = 3
+"""Times that a name must be mentioned as often as its misspelling, unless that stands in one observation; chosen: two words
+that are both in use are two words."""
 NEAR_GIVEN_NAMES: Final = 2
 """Letters by which two lone given names differ at most to be two people's rather than a nickname: Ann and Anna, Jon and Joan."""
 MAX_PERSON_WORDS: Final = 4
@@ -171,7 +174,7 @@ def misspelling(a: Named, b: Named) -> Likeness | None:
         return Likeness("spelling_person") if odd[0] == len(x) - 1 and len(x) > 1 else None
     rare, common = sorted((a.n, b.n))
     is_name = all(n.name != n.name.lower() for n in (a, b))
-    return Likeness("spelling" if is_name and (rare * 3 <= common or common == 1) else "spelling_unsure")
+    return Likeness("spelling" if is_name and (rare == 1 or rare * RARE_TIMES <= common) else "spelling_unsure")
 
 
 def is_misspelt(x: str, y: str) -> bool:
