@@ -27,16 +27,17 @@ CONFIDENCE: Final = {
     "plural": (0.5, 0.75, 0.75, 0.85, 0.9),
     "plural_name": (0, 0, 0, 0.6, 0.82),
     "possessive": (0, 0.55, 0.6, 0.8, 0.88),
+    "possessive_name": (0, 0, 0, 0.6, 0.75),
     "article": (0, 0.6, 0.7, 0.85, 0.9),
     "suffix": (0, 0.82, 0.82, 0.9, 0.93),
     "suffix_unclear": (0, 0, 0, 0.6, 0.85),
     "order": (0.6, 0.88, 0.88, 0.92, 0.95),
     "expansion": (0.75, 0.9, 0.9, 0.93, 0.95),
     "acronym": (0, 0, 0, 0.55, 0.75),
-    "nickname": (0, 0, 0.55, 0.75, 0.87),
+    "nickname": (0, 0, 0, 0.75, 0.87),
     "nickname_formal": (0, 0, 0, 0.6, 0.8),
     "bare_nickname": (0, 0, 0, 0, 0.65),
-    "initials": (0, 0, 0.55, 0.75, 0.87),
+    "initials": (0, 0, 0, 0.75, 0.87),
     "partial": (0, 0, 0, 0.6, 0.8),
     "spelling": (0, 0.6, 0.6, 0.8, 0.9),
     "spelling_unsure": (0, 0, 0, 0.6, 0.8),
@@ -46,7 +47,7 @@ CONFIDENCE: Final = {
 holds it to 95 right of 100 from `LEAST` on. A letter in a name weighs less than a company that both keep."""
 
 SIGNALS: Final = {
-    "normal_short": "normal", "plural": "normal+plural", "plural_name": "normal+plural", "possessive": "normal+possessive",
+    "normal_short": "normal", "plural": "normal+plural", "plural_name": "normal+plural", "possessive": "normal+possessive", "possessive_name": "normal+possessive",
     "article": "normal+article", "suffix_unclear": "suffix", "expansion": "acronym+expansion",
     "nickname_formal": "nickname", "bare_nickname": "nickname", "spelling_unsure": "spelling", "spelling_person": "spelling",
 }  # fmt: skip

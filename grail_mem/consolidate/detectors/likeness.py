@@ -86,7 +86,8 @@ def same_core(a: Named, b: Named) -> Likeness | None:
     if x.plural != y.plural:
         return _by_plural(a, b)
     if x.possessive != y.possessive:
-        return None if a.person or b.person else Likeness("possessive")
+        is_one_word = min(len(x.words), len(y.words)) == 1  # McDonald and McDonald's
+        return None if a.person or b.person else Likeness("possessive_name" if is_one_word else "possessive")
     if x.article != y.article:
         return None if a.person or b.person else Likeness("article")
     is_short = len(x.core) < SHORT_CHARS and x.dotted == y.dotted
