@@ -22,7 +22,7 @@ from typing import Final, NamedTuple
 
 sys.path[:0] = [str(Path(__file__).parents[2]), str(Path(__file__).parents[1])]
 
-from consolidate.reading_of import findings
+from reading_of import findings
 
 from grail_mem import Memory
 from grail_mem.consolidate.detectors.duplicates import merge_duplicates

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from consolidate.reading_of import findings
+from reading_of import findings
 
 from grail_mem import Memory
 from grail_mem.consolidate.detectors.attributes import canonicalise_attribute

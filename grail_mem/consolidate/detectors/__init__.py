@@ -1,1 +1,1 @@
-"""The detectors, a module each: a function from a `Reading` to findings, with its method, thresholds and their source."""
+"""The built-in detectors: each reads a store and yields findings of one kind."""

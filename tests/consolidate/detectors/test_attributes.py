@@ -6,9 +6,9 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from consolidate.reading_of import findings
 from hypothesis import given
 from hypothesis import strategies as st
+from reading_of import findings
 
 from grail_mem import Memory
 from grail_mem.consolidate.detectors.attribute_words import attribute_form, is_plural

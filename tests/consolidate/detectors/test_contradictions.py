@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from consolidate.reading_of import findings
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reading_of import findings
 
 from grail_mem import Memory
 from grail_mem.consolidate.detectors.contradictions import resolve_contradiction

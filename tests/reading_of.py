@@ -1,0 +1,33 @@
+"""A `Reading` over a memory, as detectors get it, for tests and benchmarks of detectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from grail_mem import Memory
+from grail_mem.consolidate.finding import Finding
+from grail_mem.consolidate.reading import Reading
+from grail_mem.query.sql import SqlSession
+
+NOW_US: Final = 1_790_000_000_000_000
+"""When readings are made: in September 2026."""
+Detector = Callable[[Reading], Iterator[Finding]]
+
+
+@contextmanager
+def reading_of(memory: Memory, *, forbidden: Collection[str] = (), now_us: int = NOW_US) -> Iterator[Reading]:
+    """What a detector would read of a memory now; `forbidden` are digests of pairs that were rejected on no grounds."""
+    memory._view.refresh()
+    session = SqlSession(memory._view)
+    try:
+        yield Reading(session, now_us, dict.fromkeys(forbidden, {}))
+    finally:
+        session.close()
+
+
+def findings(memory: Memory, detector: Detector, *, forbidden: Collection[str] = ()) -> list[Finding]:
+    """What a detector finds in everything that counts at this moment."""
+    with reading_of(memory, forbidden=forbidden) as reading:
+        return list(detector(reading))
