@@ -22,7 +22,7 @@ def reading_of(memory: Memory, *, forbidden: Collection[str] = (), now_us: int =
     memory._view.refresh()
     session = SqlSession(memory._view)
     try:
-        yield Reading(session, now_us, dict.fromkeys(forbidden, {}))
+        yield Reading(session, now_us, {pair: {} for pair in forbidden})
     finally:
         session.close()
 

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from grail_mem.consolidate.finding import pair_digest
 from grail_mem.query.sql import SqlSession
 
 if TYPE_CHECKING:  # a quarter of a second, spent when SQL is asked
     import pyarrow as pa
+
+
+T = TypeVar("T")
 
 
 def _nobody(_done: int, _total: int | None) -> None:
@@ -30,16 +33,25 @@ class Reading:
         now_us: When the run began, microseconds since 1970 UTC; detectors ask no clock.
         forbidden: Digests of pairs that somebody said are not the same thing, each with the grounds that were rejected.
         progress: Told how much of the detector's work is done, and how much there is.
+        kept: What detectors made of the store for one another, by name; see `once`.
     """
 
     session: SqlSession
     now_us: int
     forbidden: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     progress: Callable[[int, int | None], None] = field(default=_nobody)
+    kept: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def ask(self, text: str, params: Sequence[Any] | Mapping[str, Any] | None = None) -> pa.Table:
         """The answer to one SELECT."""
         return self.session.ask(text, params)
+
+    def once(self, name: str, make: Callable[[Reading], T]) -> T:
+        """What `make` makes of this reading; made once a run, however many detectors ask for it."""
+        if name not in self.kept:
+            self.kept[name] = make(self)
+        made: T = self.kept[name]
+        return made
 
     def forbids(self, kind: str, left: str, right: str) -> bool:
         """Whether somebody said that these two are not the same thing."""

@@ -45,7 +45,7 @@ class Ruling(NamedTuple):
 
 def resolve_contradiction(reading: Reading) -> Iterator[Finding]:
     """One finding a statement that sets others aside, by the id of the statement."""
-    statements = read_statements(reading)
+    statements = reading.once("statements", read_statements)
     rulings = sorted(_rulings(statements, list(conflicts(statements, reading))), key=lambda ruling: ruling.kept.id)
     for first in range(0, len(rulings), _AT_ONCE):
         some = rulings[first : first + _AT_ONCE]

@@ -50,8 +50,8 @@ class Group(NamedTuple):
 
 def merge_duplicates(reading: Reading) -> Iterator[Finding]:
     """One finding a group of observations that say the same, by the first id of each; then echoes of a part."""
-    statements = read_statements(reading)
-    texts = same_texts(statements, reading)
+    statements = reading.once("statements", read_statements)
+    texts = reading.once("same_texts", same_texts)
     groups = list(_groups(texts, statements, reading))
     groups += _parts(texts, groups, statements, reading)
     groups.sort(key=lambda group: min(about.id for about in (group.kept, *group.others)))

@@ -5,14 +5,15 @@ Knows nothing of how equal statements are found.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 from grail_mem.consolidate.detectors.authority import is_derived
 from grail_mem.consolidate.detectors.statements import About
 from grail_mem.consolidate.detectors.wording import NEGATIONS, Wording, essence
 from grail_mem.model.names import entity_key, session_key
 
+Origin = tuple[str, str, str]
 _LEAST_WORDS: Final = 8
 """Words of a passage that is no accident; chosen, as shingles of eight words are taken for copied text."""
 _LEAST_SHARE: Final = 0.5
@@ -33,7 +34,7 @@ def echoes_among(members: Sequence[About]) -> list[str]:
 
 def n_support(members: Sequence[About], echoes: Sequence[str]) -> int:
     """How many independent statements there are: other sources, sessions or speakers, echoes left out."""
-    return len({_origin(about) for about in members if about.id not in echoes})
+    return len({origin(about) for about in members if about.id not in echoes})
 
 
 def repeats(echo: About, said: Wording, other: About, whole: Wording) -> bool:
@@ -49,8 +50,15 @@ def repeats(echo: About, said: Wording, other: About, whole: Wording) -> bool:
     return False
 
 
-def _origin(about: About) -> tuple[str, str, str]:
+def origin(about: About) -> Origin:
+    """Where a statement comes from: its source, session and speaker."""
     return about.source or "", session_key(about.session or ""), entity_key(about.speaker or "")
+
+
+def origin_of(merged: Mapping[str, Any]) -> Origin:
+    """The same of one that was merged into another, from what is kept of it."""
+    source, session, speaker = (str(merged.get(name) or "") for name in ("source", "session", "speaker"))
+    return source, session_key(session), entity_key(speaker)
 
 
 def _author(about: About) -> tuple[str, str]:

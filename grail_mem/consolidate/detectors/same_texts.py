@@ -12,7 +12,7 @@ from itertools import combinations
 from typing import Final
 
 from grail_mem.consolidate.detectors.sameness import SAME, sameness
-from grail_mem.consolidate.detectors.statements import About, Statements
+from grail_mem.consolidate.detectors.statements import About, Statements, read_statements
 from grail_mem.consolidate.reading import Reading
 
 LEAST_CONTENT: Final = 5
@@ -48,8 +48,9 @@ class SameTexts:
         return min((self._sure[pair] for pair in combinations(firsts, 2)), default=SAME)
 
 
-def same_texts(statements: Statements, reading: Reading) -> SameTexts:
+def same_texts(reading: Reading) -> SameTexts:
     """Sort the statements by their texts; every text is compared once, however often it was said."""
+    statements = reading.once("statements", read_statements)
     copies = _copies(statements)
     found = SameTexts(_first={member: first for first, members in copies.items() for member in members})
     found._short = frozenset(index for index in copies if is_short_text(statements, index))
