@@ -30,12 +30,15 @@ class Reading:
         now_us: When the run began, microseconds since 1970 UTC; detectors ask no clock.
         forbidden: Digests of pairs that were rejected as the same thing.
         progress: Told how much of the detector's work is done, and how much there is.
+        inbox: The folder of what was added without a category; nothing belongs there, so things may be moved out of it
+            and never into it.
     """
 
     session: SqlSession
     now_us: int
     forbidden: Collection[str] = frozenset()
     progress: Callable[[int, int | None], None] = field(default=_nobody)
+    inbox: str = "inbox"
 
     def ask(self, text: str, params: Sequence[Any] | Mapping[str, Any] | None = None) -> pa.Table:
         """The answer to one SELECT."""
