@@ -1,6 +1,6 @@
 """Where observations seem to belong: each entity votes for the folders in which others mention it.
 
-An observation never votes on itself, what lies in the inbox never votes, and an entity's vote counts by how rare it is.
+An observation never votes on itself, some folders do not vote, and an entity's vote counts by how rare it is.
 Knows nothing of which votes are enough.
 """
 
@@ -34,7 +34,7 @@ class Votes:
     own: np.ndarray
 
     def firmness(self, network: Network, least: int) -> np.ndarray:
-        """The share of each folder's observations whose votes go to it; 0 where fewer than so many are voted on.
+        """The share of each folder's observations whose votes go to it, nan where fewer than so many are voted on.
 
         A folder of one subject has a high one; one of meetings, decisions or days, whose things live elsewhere, a low one.
         """
@@ -44,12 +44,12 @@ class Votes:
         decided = self.winner >= 0
         total = np.bincount(network.folder[decided], minlength=n)
         won = np.bincount(network.folder[decided & (self.winner == network.folder)], minlength=n)
-        return np.where(total >= least, won / np.maximum(total, 1), 0.0)
+        return np.where(total >= least, won / np.maximum(total, 1), np.nan)
 
 
 @dataclass(frozen=True, slots=True)
 class Homes:
-    """In how many observations of which folder each entity is mentioned, without the inbox.
+    """In how many observations of which folder each entity is mentioned, without folders that do not count.
 
     Attributes:
         first: Where the folders of each entity begin, int64 [entities + 1].
@@ -67,12 +67,17 @@ class Homes:
         return dict(zip(self.folder[part].tolist(), self.count[part].tolist(), strict=True))
 
 
-def homes(network: Network, inbox: int) -> Homes:
-    """Where the entities of a network live; `inbox` is the number of the folder that does not count, -1 for none."""
+def homes(network: Network, silent: np.ndarray) -> Homes:
+    """Where the entities of a network live.
+
+    Args:
+        network: The network.
+        silent: Which folders do not count, bool [folders].
+    """
     import numpy as np
 
     folder = network.folder[network.links[:, 0]]
-    links, folder = network.links[folder != inbox], folder[folder != inbox]
+    links, folder = network.links[~silent[folder]], folder[~silent[folder]]
     n = max(1, len(network.folders))
     pairs, count = np.unique(links[:, 1] * n + folder, return_counts=True)
     return Homes(np.searchsorted(pairs // n, np.arange(len(network.keys) + 1)), pairs % n, count)

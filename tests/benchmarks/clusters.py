@@ -34,7 +34,7 @@ from grail_mem.consolidate.detectors.folders import split_folder
 from grail_mem.consolidate.detectors.placement import move_entity, move_observation
 from grail_mem.consolidate.finding import Finding
 from grail_mem.consolidate.network import Network, read_networks
-from grail_mem.consolidate.partition import leiden
+from grail_mem.consolidate.partition import leiden, significance
 from grail_mem.consolidate.reading import Reading
 
 DETECTORS = (discover_community, split_folder, move_observation, move_entity)
@@ -103,30 +103,39 @@ def without_structure(store: Planted, seed: int) -> Planted:
 
 def quality(n: int, seeds: int) -> None:
     """Precision and recall by noise and kind."""
-    print(
-        f"{n} observations, {seeds} seeds\n{'noise':>8} {'kind':<20} {'found':>6} {'right':>6} {'planted':>8} precision recall"
-    )
+    print(f"{n} observations, {seeds} seeds")
+    print(f"{'noise':>8} {'kind':<20} {'found':>6} {'right':>6} {'planted':>8} precision recall")
     for noise in (*NOISE, None):
-        for detector in DETECTORS:
-            found = correct = hit = there = 0
-            for seed in range(seeds):
-                store = planted(n, noise=noise or 0.0, seed=seed)
-                if noise is None:
-                    store = without_structure(store, seed)
-                with opened(store) as (reading, numbers):
-                    wanted = planted_of(store, detector.__name__)
-                    reached: set[str] = set()
-                    for finding in detector(reading):
-                        good, what = right(store, numbers, finding)
-                        found, correct = found + 1, correct + good
-                        reached |= what if good else set()
-                        if not good:
-                            print("   ", finding.confidence, finding.rationale, dict(finding.figures))
-                    hit, there = hit + len(reached & wanted), there + len(wanted)
-            shares = f"{correct / found:9.2f}" if found else "        -", f"{hit / there:6.2f}" if there else "     -"
+        counts: dict[str, Counter[str]] = {detector.__name__: Counter() for detector in DETECTORS}
+        for seed in range(seeds):
+            store = planted(n, noise=noise or 0.0, seed=seed)
+            if noise is None:
+                store = without_structure(store, seed)
+            with opened(store) as (reading, numbers):
+                for detector in DETECTORS:
+                    counts[detector.__name__] += counted(store, numbers, detector.__name__, list(detector(reading)))
+        for kind, count in counts.items():
+            found, correct, hit, there = (count[what] for what in ("found", "right", "hit", "planted"))
+            precision = f"{correct / found:9.2f}" if found else f"{'-':>9}"
+            recall = f"{hit / there:6.2f}" if there else f"{'-':>6}"
             print(
-                f"{'random' if noise is None else noise:>8} {detector.__name__:<20} {found:6} {correct:6} {there:8} {shares[0]} {shares[1]}"
+                f"{'random' if noise is None else noise:>8} {kind:<20} {found:6} {correct:6} {there:8} {precision} {recall}"
             )
+
+
+def counted(store: Planted, numbers: dict[str, int], kind: str, findings: list[Finding]) -> Counter[str]:
+    """How many findings there are and are right, and how many planted things there are and were found; shows the wrong."""
+    reached: set[str] = set()
+    n_right = 0
+    for finding in findings:
+        good, what = right(store, numbers, finding)
+        n_right += good
+        if good:
+            reached |= what
+        else:
+            print("    wrong:", finding.confidence, finding.rationale, dict(finding.figures))
+    wanted = planted_of(store, kind)
+    return Counter(found=len(findings), right=n_right, hit=len(reached & wanted), planted=len(wanted))
 
 
 def agreement(left: np.ndarray, right_: np.ndarray) -> float:
@@ -151,14 +160,19 @@ def _with_igraph(ask: Callable) -> Callable[[Network], np.ndarray]:
     return groups
 
 
+def most_significant(network: Network) -> np.ndarray:
+    """The partition at the scale at which it is most significant (Traag, Krings and Van Dooren 2013)."""
+    found = [leiden(network.n_nodes, network.ends, resolution=resolution, seed=SEED) for resolution in RESOLUTIONS]
+    return max(found, key=lambda groups: significance(network.n_nodes, network.ends, groups))
+
+
 WAYS: dict[str, Callable[[Network], np.ndarray]] = {
     "connected components": _with_igraph(lambda graph: graph.connected_components()),
     "label propagation": _with_igraph(lambda graph: graph.community_label_propagation()),
     "Louvain": _with_igraph(lambda graph: graph.community_multilevel()),
     "Leiden, resolution 1": lambda network: leiden(network.n_nodes, network.ends, seed=SEED),
-    "Leiden, best resolution": lambda network: leiden(
-        network.n_nodes, network.ends, resolution=best_resolution(network), seed=SEED
-    ),
+    "Leiden, resolution 4": lambda network: leiden(network.n_nodes, network.ends, resolution=4.0, seed=SEED),
+    "Leiden, most significant": lambda network: most_significant(network),
 }
 
 

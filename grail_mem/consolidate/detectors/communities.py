@@ -80,12 +80,10 @@ def discover_community(reading: Reading) -> Iterator[Finding]:
 def _communities(network: Network, reading: Reading, told: Sequence[set[str]]) -> list[_Community]:
     """Those of all scales, each observation in one at most: what lasts best is taken first."""
     below = _below(network)
-    found = [
-        community
-        for done, resolution in enumerate(RESOLUTIONS)
-        for community in _at_scale(network, resolution, below, told)
-        if reading.progress(done, len(RESOLUTIONS)) is None
-    ]
+    found: list[_Community] = []
+    for done, resolution in enumerate(RESOLUTIONS):
+        reading.progress(done, len(RESOLUTIONS))
+        found += _at_scale(network, resolution, below, told)
     found.sort(key=lambda one: (-one.stability * one.cluster.closeness, int(one.cluster.observations[0])))
     used: set[int] = set()
     kept = []

@@ -31,6 +31,8 @@ MOST_GROUPS: Final = 12
 """More new folders than that at once are no help to anybody; chosen."""
 LEAST_COVERED: Final = 0.6
 """Share of the folder that the groups must hold together; chosen."""
+MOST_IN_GROUP: Final = 0.75
+"""Share of the folder in one group, above which the folder is about that and the rest is an aside; chosen."""
 EVERYWHERE_IN_FOLDER: Final = 0.6
 """An entity in more than this share of a folder is what the folder is about, and tells nothing of its parts; chosen."""
 LOOSEST: Final = 0.3
@@ -140,9 +142,11 @@ def _is_bound(units: Network, cluster: Cluster) -> bool:
 
 
 def _splits(clusters: Sequence[Cluster], units: Network) -> bool:
-    """Whether there are some groups, not too many, that hold most of the folder."""
-    covered = sum(len(cluster.observations) for cluster in clusters)
-    return LEAST_GROUPS <= len(clusters) <= MOST_GROUPS and covered >= LEAST_COVERED * len(units.ids)
+    """Whether there are some groups, not too many, that hold most of the folder and none nearly all of it."""
+    sizes = [len(cluster.observations) for cluster in clusters]
+    n = len(units.ids)
+    is_some = LEAST_GROUPS <= len(sizes) <= MOST_GROUPS
+    return is_some and sum(sizes) >= LEAST_COVERED * n and max(sizes) <= MOST_IN_GROUP * n
 
 
 def _finding(

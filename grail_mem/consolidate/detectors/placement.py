@@ -25,10 +25,10 @@ from grail_mem.model.names import tag_key
 if TYPE_CHECKING:
     import numpy as np
 
-LEAST_SHARE: Final = 0.85
+LEAST_SHARE: Final = 0.65
 """Share of the votes, and of those who share its entities, that the other folder must have; chosen by
 `tests/benchmarks/clusters.py`, as are the next four."""
-MOST_OWN: Final = 0.05
+MOST_OWN: Final = 0.1
 """Share that the folder it lies in may have."""
 LEAST_ENTITIES: Final = 3
 """Entities that live in the other folder, each in two or more other observations."""
@@ -36,6 +36,8 @@ LEAST_ENTITIES_INBOX: Final = 2
 """The same for what lies in the inbox, where nothing belongs."""
 LEAST_FIRM: Final = 0.7
 """Share of a folder's observations whose votes go to it, for a folder of one subject."""
+LEAST_FIRM_TO_VOTE: Final = 0.5
+"""Below it a folder is arranged by something else than subjects, such as one of meetings, and its votes do not count."""
 LEAST_VOTED_ON: Final = 8
 """Observations of a folder on which somebody votes, from which on that share means something."""
 FALSE_ALARMS: Final = 0.01
@@ -79,8 +81,18 @@ class _Places:
         return names.index(self.reading.inbox) if self.reading.inbox in names else -1
 
     @cached_property
+    def silent(self) -> np.ndarray:
+        """Folders that say nothing of where things live, bool [folders]: the inbox, those of dates, those of no subject."""
+        import numpy as np
+
+        names = self.network.folders
+        always = np.array([not name or is_dated(name) or at == self.inbox for at, name in enumerate(names)])
+        first = votes(self.network, homes(self.network, always))
+        return always | (first.firmness(self.network, LEAST_VOTED_ON) < LEAST_FIRM_TO_VOTE)
+
+    @cached_property
     def homes(self) -> Homes:
-        return homes(self.network, self.inbox)
+        return homes(self.network, self.silent)
 
     @cached_property
     def votes(self) -> Votes:
@@ -94,13 +106,9 @@ class _Places:
         return np.bincount(self.network.folder, minlength=len(self.network.folders))
 
     @cached_property
-    def is_subject(self) -> list[bool]:
-        """Whether each folder is about a subject, by number."""
-        firm = self.votes.firmness(self.network, LEAST_VOTED_ON)
-        return [
-            at != self.inbox and bool(name) and not is_dated(name) and firm[at] >= LEAST_FIRM
-            for at, name in enumerate(self.network.folders)
-        ]
+    def is_subject(self) -> np.ndarray:
+        """Whether each folder is about a subject, bool [folders]."""
+        return ~self.silent & (self.votes.firmness(self.network, LEAST_VOTED_ON) >= LEAST_FIRM)
 
     @cached_property
     def starts(self) -> np.ndarray:
@@ -128,12 +136,12 @@ class _Places:
         return observations[first[entity] : first[entity + 1]]
 
     def may_leave(self, folder: int) -> bool:
-        return folder == self.inbox or self.is_subject[folder]
+        return folder == self.inbox or bool(self.is_subject[folder])
 
     def may_go(self, source: int, target: int) -> bool:
         """Whether the other folder is about a subject and does not lie above this one."""
         names = self.network.folders
-        return self.is_subject[target] and not names[source].startswith(f"{names[target]}/")
+        return bool(self.is_subject[target]) and not names[source].startswith(f"{names[target]}/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +154,7 @@ class _Move:
         target: The folder they belong in.
         entities: Entities that live there, rarest first.
         n_there: Other observations that share these entities and lie there.
-        n_others: All others that share any entity, without the inbox.
+        n_others: All others that share any entity and lie in folders that count.
         about: The entity that is moved; None for a single observation.
     """
 
@@ -223,16 +231,14 @@ def _moves_of(places: _Places, entity: int) -> Iterator[_Move]:
     inbox = places.inbox
     here = places.mentioning(entity)
     where = places.network.folder[here]
-    if places.network.spread[entity] - sum(by_folder.values()) >= LEAST_OF_ENTITY:
-        by_folder[inbox] = 0
-    if len(by_folder) <= 1:
+    if not by_folder:
         return
     target = max(by_folder, key=lambda folder: (by_folder[folder], -folder))
     if by_folder[target] < LEAST_AT_HOME or not places.is_subject[target]:
         return
-    for source in by_folder:
-        members = here[where == source].tolist() if source != target else []
-        others = sum(count for folder, count in by_folder.items() if folder not in (source, inbox))
+    for source in sorted({*by_folder, inbox} - {target}):
+        members = here[where == source].tolist()
+        others = sum(count for folder, count in by_folder.items() if folder != source)
         if (
             len(members) >= LEAST_OF_ENTITY
             and by_folder[target] >= LEAST_SHARE * others
@@ -260,12 +266,12 @@ def _belongs(places: _Places, at: int, members: Sequence[int], target: int) -> b
 
 
 def _others(places: _Places, entity: int, members: Iterable[int]) -> Counter[int]:
-    """Observations by folder that mention an entity, without some observations and the inbox."""
+    """Observations by folder that mention an entity, without some observations and folders that do not count."""
     counts = Counter(places.homes.of(entity))
     mentioning = places.mentioning(entity)
     for at in members:
         folder = int(places.network.folder[at])
-        if folder != places.inbox and (mentioning == at).any():
+        if not places.silent[folder] and (mentioning == at).any():
             counts[folder] -= 1
     return counts
 
@@ -281,10 +287,9 @@ def _weighed(
     near = np.unique(np.concatenate([places.mentioning(entity) for entity in entities]))
     near = near[~np.isin(near, members)]
     folders = network.folder[near]
-    folders = folders[folders != places.inbox]
+    folders = folders[~places.silent[folders]]
     n_there, n_others = int((folders == target).sum()), len(folders)
-    outside = len(network.ids) - (int(places.sizes[places.inbox]) if places.inbox >= 0 else 0)
-    usual = places.sizes[target] / outside
+    usual = places.sizes[target] / places.sizes[~places.silent].sum()
     tries = len(network.ids) * len(network.folders)
     if n_there < LEAST_SHARE * n_others or _surprise(n_there, n_others, usual) < math.log(tries / FALSE_ALARMS):
         return None
