@@ -3,7 +3,8 @@
 Method: the entities of an observation vote for the folders in which others mention them (`votes`). It is to be moved when
 practically all votes go to one other folder, when so many of those who share its entities lie there that this is no
 chance, and when both folders are about subjects: a folder whose own observations would mostly be voted out of it, such
-as one of meetings or decisions, is arranged by something else. Knows nothing of the words in observations.
+as one of meetings or decisions, is arranged by something else. Tags, kinds and words that are those of the folder it
+lies in keep it there. Knows nothing of what words mean.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from grail_mem.consolidate.naming import is_dated
 from grail_mem.consolidate.network import LIVING, Network, read_networks
 from grail_mem.consolidate.reading import Reading
 from grail_mem.consolidate.votes import Homes, Votes, homes, votes
+from grail_mem.consolidate.wording import Wording, words_of
 from grail_mem.model.names import tag_key
 
 if TYPE_CHECKING:
@@ -170,15 +172,17 @@ class _Move:
 def move_observation(reading: Reading) -> Iterator[Finding]:
     """Observations whose entities live in another folder, by id; those that move with an entity are left out."""
     for places in _places(reading):
-        gone = {at for move in _entity_moves(places) for at in move.observations}
+        gone = {at for move, _ in _approved(places, _entity_moves(places)) for at in move.observations}
         moves = [move for move in _single_moves(places) if move.observations[0] not in gone]
-        yield from _findings(places, moves)
+        for move, rows in _approved(places, moves):
+            yield _finding(places, move, rows)
 
 
 def move_entity(reading: Reading) -> Iterator[Finding]:
     """Entities some of whose observations lie in a folder where neither they nor what they go with is at home, by key."""
     for places in _places(reading):
-        yield from _findings(places, _entity_moves(places))
+        for move, rows in _approved(places, _entity_moves(places)):
+            yield _finding(places, move, rows)
 
 
 def _places(reading: Reading) -> Iterator[_Places]:
@@ -313,14 +317,26 @@ def _surprise(n_there: int, n_others: int, usual: float) -> float:
     return n_others * (share * math.log(share / usual) + rest)
 
 
-def _findings(places: _Places, moves: Iterable[_Move]) -> Iterator[Finding]:
-    moves = list(moves)
+def _approved(places: _Places, moves: Sequence[_Move]) -> Iterator[tuple[_Move, list[dict[str, Any]]]]:
+    """The moves against which nothing in the observations speaks, with these."""
     ids = [places.network.ids[at] for move in moves for at in move.observations]
     words = {row["id"]: row for row in places.reading.ask(_WORDS, {"ids": ids}).to_pylist()} if ids else {}
+    wording = Wording(places.reading, places.network.scope)
     for move in moves:
         rows = [words[places.network.ids[at]] for at in move.observations]
-        if not any(_is_what_the_folder_is_for(places, move, row) for row in rows):
-            yield _finding(places, move, rows)
+        kept_there = any(_is_what_the_folder_is_for(places, move, row) for row in rows)
+        if not kept_there and _is_worded(places, wording, move, rows):
+            yield move, rows
+
+
+def _is_worded(places: _Places, wording: Wording, move: _Move, rows: Sequence[dict[str, Any]]) -> bool:
+    """Whether the words, apart from names, speak rather for the other folder, or for neither."""
+    if move.source == places.inbox:
+        return True
+    source, target = places.network.folders[move.source], places.network.folders[move.target]
+    names = [places.network.names[entity] for at in move.observations for entity in places.entities(at)]
+    words = set().union(*(words_of(f"{row['title']}\n{row['words']}", names) for row in rows))
+    return wording.leans(words, source, target, tuple(row["id"] for row in rows)) >= 0
 
 
 def _is_what_the_folder_is_for(places: _Places, move: _Move, row: dict[str, Any]) -> bool:
