@@ -26,6 +26,8 @@ REWIRED_NODES: Final = 40_000
 REWIRED_MOST: Final = 20
 """Rewired copies are searched until they hold so many nodes in all, one at least and twenty at most: with twenty a cluster
 that none of them matches is one in twenty by chance, over all clusters of the store."""
+ABOVE_CHANCE: Final = 0.1
+"""How much closer than the closest cluster of rewired copies; chosen by `tests/benchmarks/clusters.py`."""
 SEED: Final = 20_190_326
 """Chosen once, so that the same store gives the same clusters."""
 
@@ -110,33 +112,48 @@ def _cluster(
     )  # fmt: skip
 
 
+def binding(network: Network, cluster: Cluster, least: int) -> int:
+    """How many of the cluster's entities at least so many of its observations mention."""
+    import numpy as np
+
+    mentioned, counts = np.unique(network.links_of(cluster.observations)[:, 1], return_counts=True)
+    return int((counts[np.isin(mentioned, cluster.entities)] >= least).sum())
+
+
 def _closeness(n_links: int, degree: int, reach: int, n_all: int) -> float:
     """The phi coefficient of the four numbers of mentions that a cluster makes of all mentions."""
     spread = degree * (n_all - degree) * reach * (n_all - reach)
     return (n_links * n_all - degree * reach) / math.sqrt(spread) if spread else 0.0
 
 
-def chance(
-    network: Network, resolution: float, least: int, counts: Callable[[Network, Cluster], bool]
-) -> tuple[float, int]:
-    """The closeness of the closest cluster in rewired copies, searched and judged in the same way, and how many copies.
+def closer_than_chance(
+    network: Network,
+    resolution: float,
+    clusters: Sequence[Cluster],
+    least: int,
+    counts: Callable[[Network, Cluster], bool],
+) -> tuple[list[Cluster], float]:
+    """The clusters that are closer than any in rewired copies, which are searched and judged in the same way.
 
     Args:
-        network: The network to rewire.
-        resolution: The scale at which clusters are searched.
-        least: Observations of a cluster.
-        counts: Whether a cluster in a network counts.
+        network: The network, which is rewired.
+        resolution: The scale at which the clusters were found.
+        clusters: The clusters.
+        least: Observations of a cluster in a copy.
+        counts: Whether a cluster in a copy counts.
 
     Returns:
-        0 to 1, 0 when no copy holds a cluster that counts.
+        The clusters that are closer by `ABOVE_CHANCE`, and the closeness of the closest one in a copy, 0 for none.
     """
-    n_copies = min(REWIRED_MOST, max(1, REWIRED_NODES // network.n_nodes))
     most = 0.0
-    for copy in range(n_copies):
+    for copy in range(min(REWIRED_MOST, max(1, REWIRED_NODES // network.n_nodes))):
+        clusters = [cluster for cluster in clusters if cluster.closeness >= most + ABOVE_CHANCE]
+        if not clusters:
+            break
         rewired = network.rewired(SEED + copy)
         found = find_clusters(rewired, resolution, least)
         most = max([most, *(cluster.closeness for cluster in found if counts(rewired, cluster))])
-    return most, n_copies
+    return [cluster for cluster in clusters if cluster.closeness >= most + ABOVE_CHANCE], most
 
 
 def lasting(network: Network, resolution: float, clusters: Sequence[Cluster]) -> list[float]:
@@ -178,6 +195,6 @@ def _found_again(
     similar = np.zeros(len(clusters))
     for at, cluster in enumerate(clusters):
         members = groups[cluster.observations[drawn[cluster.observations]]]
-        both = np.bincount(members[members >= 0], minlength=len(sizes))
-        similar[at] = float((both / np.maximum(1, len(members) + sizes - both)).max())
+        met, both = np.unique(members[members >= 0], return_counts=True)
+        similar[at] = (both / (len(members) + sizes[met] - both)).max(initial=0.0)
     return similar

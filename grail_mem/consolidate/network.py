@@ -91,14 +91,27 @@ class Network:
 
         return np.bincount(self.links[:, 0], minlength=len(self.ids))
 
+    @cached_property
+    def starts(self) -> np.ndarray:
+        """Where the mentions of each observation begin in `links`, int64 [observations + 1]."""
+        import numpy as np
+
+        return np.searchsorted(self.links[:, 0], np.arange(len(self.ids) + 1))
+
+    def links_of(self, observations: np.ndarray) -> np.ndarray:
+        """The mentions of some observations, int64 [mentions, 2]; takes time by their number only."""
+        import numpy as np
+
+        first, width = self.starts[observations], self.degree[observations]
+        found: np.ndarray = self.links[np.repeat(first - np.cumsum(width) + width, width) + np.arange(width.sum())]
+        return found
+
     def only(self, observations: np.ndarray) -> Network:
         """The part with some observations, given by number in ascending order; entities that fewer than two mention go."""
         import numpy as np
 
-        number = np.full(len(self.ids), -1)
-        number[observations] = np.arange(len(observations))
-        links = self.links[number[self.links[:, 0]] >= 0]
-        links = np.column_stack([number[links[:, 0]], links[:, 1]])
+        numbers = np.repeat(np.arange(len(observations)), self.degree[observations])
+        links = np.column_stack([numbers, self.links_of(observations)[:, 1]])
         part = replace(
             self, ids=[self.ids[at] for at in observations], folder=self.folder[observations],
             talk=self.talk[observations], links=links,

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from grail_mem.consolidate.clusters import RESOLUTIONS, Cluster, chance, find_clusters, lasting
+from grail_mem.consolidate.clusters import RESOLUTIONS, Cluster, binding, closer_than_chance, find_clusters, lasting
 from grail_mem.consolidate.finding import Finding, Quote
 from grail_mem.consolidate.naming import free_category
 from grail_mem.consolidate.network import Network, read_networks
@@ -36,8 +36,6 @@ WITHOUT_FIRST: Final = 0.5
 what mentions one thing, which recall counts by itself."""
 LOOSEST: Final = 0.5
 """Highest conductance: more mentions stay inside than lead out (Radicchi et al. 2004, community in the weak sense)."""
-ABOVE_CHANCE: Final = 0.1
-"""How much closer than the closest cluster of rewired copies; chosen by `tests/benchmarks/clusters.py`."""
 STABLE: Final = 0.75
 """Hennig 2007: from there on a cluster is stable."""
 MOST_RELATED: Final = 200
@@ -105,10 +103,7 @@ def _at_scale(
         and _crosses(network, cluster, below)
         and not _is_told({network.ids[at] for at in cluster.observations}, told)
     ]
-    if not clusters:
-        return
-    by_chance, _ = chance(network, resolution, LEAST_MEMBERS, _counts)
-    clusters = [cluster for cluster in clusters if cluster.closeness >= by_chance + ABOVE_CHANCE]
+    clusters, by_chance = closer_than_chance(network, resolution, clusters, LEAST_MEMBERS, _counts)
     for cluster, stability in zip(clusters, lasting(network, resolution, clusters), strict=True):
         if stability >= STABLE:
             yield _Community(cluster, _folders(network, cluster.observations), stability, by_chance)
@@ -153,13 +148,11 @@ def _is_bound(network: Network, cluster: Cluster) -> bool:
     """Whether several entities hold it together, and not one alone."""
     import numpy as np
 
-    links = network.links[np.isin(network.links[:, 0], cluster.observations)]
-    links = links[np.isin(links[:, 1], cluster.entities)]
-    counts = np.bincount(links[:, 1], minlength=len(network.keys))
-    others = np.unique(links[links[:, 1] != cluster.entities[0], 0])
-    return bool(
-        (counts >= BINDING).sum() >= LEAST_ENTITIES and len(others) >= WITHOUT_FIRST * len(cluster.observations)
-    )
+    if binding(network, cluster, BINDING) < LEAST_ENTITIES:
+        return False
+    links = network.links_of(cluster.observations)
+    others = links[np.isin(links[:, 1], cluster.entities[1:]), 0]
+    return len(np.unique(others)) >= WITHOUT_FIRST * len(cluster.observations)
 
 
 def _is_told(members: set[str], told: Sequence[set[str]]) -> bool:

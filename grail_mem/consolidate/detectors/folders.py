@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from grail_mem.consolidate.clusters import Cluster, chance, find_clusters, lasting
+from grail_mem.consolidate.clusters import Cluster, binding, closer_than_chance, find_clusters, lasting
 from grail_mem.consolidate.finding import Finding, Quote
 from grail_mem.consolidate.naming import free_category, is_dated
 from grail_mem.consolidate.network import Network, read_networks
@@ -37,8 +37,6 @@ EVERYWHERE_IN_FOLDER: Final = 0.6
 """An entity in more than this share of a folder is what the folder is about, and tells nothing of its parts; chosen."""
 LOOSEST: Final = 0.3
 """Highest conductance of a group: seven in ten of its mentions stay inside; chosen by `tests/benchmarks/clusters.py`."""
-ABOVE_CHANCE: Final = 0.1
-"""How much closer than the closest group of rewired copies; chosen by the same benchmark."""
 STABLE: Final = 0.75
 """Hennig 2007: from there on a cluster is stable."""
 _QUOTES_EACH: Final = 2
@@ -112,8 +110,7 @@ def _at_scale(units: Network, unit: np.ndarray, resolution: float) -> list[_Grou
     clusters = [cluster for cluster in find_clusters(units, resolution, LEAST_IN_GROUP) if _counts(units, cluster)]
     if not _splits(clusters, units):
         return []
-    by_chance, _ = chance(units, resolution, LEAST_IN_GROUP, _counts)
-    clusters = [cluster for cluster in clusters if cluster.closeness >= by_chance + ABOVE_CHANCE]
+    clusters, by_chance = closer_than_chance(units, resolution, clusters, LEAST_IN_GROUP, _counts)
     if not _splits(clusters, units):
         return []
     stabilities = lasting(units, resolution, clusters)
@@ -129,16 +126,8 @@ def _at_scale(units: Network, unit: np.ndarray, resolution: float) -> list[_Grou
 
 
 def _counts(units: Network, cluster: Cluster) -> bool:
-    """Whether a group is closed and bound enough."""
-    return cluster.conductance <= LOOSEST and _is_bound(units, cluster)
-
-
-def _is_bound(units: Network, cluster: Cluster) -> bool:
-    import numpy as np
-
-    links = units.links[np.isin(units.links[:, 0], cluster.observations)]
-    counts = np.bincount(links[:, 1], minlength=len(units.keys))[cluster.entities]
-    return bool((counts >= BINDING).sum() >= LEAST_ENTITIES)
+    """Whether a group is closed enough and held together by several entities."""
+    return cluster.conductance <= LOOSEST and binding(units, cluster, BINDING) >= LEAST_ENTITIES
 
 
 def _splits(clusters: Sequence[Cluster], units: Network) -> bool:

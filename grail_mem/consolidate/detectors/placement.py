@@ -113,13 +113,6 @@ class _Places:
         return ~self.silent & (self.votes.firmness(self.network, LEAST_VOTED_ON) >= LEAST_FIRM)
 
     @cached_property
-    def starts(self) -> np.ndarray:
-        """Where the mentions of each observation begin, int64 [observations + 1]."""
-        import numpy as np
-
-        return np.searchsorted(self.network.links[:, 0], np.arange(len(self.network.ids) + 1))
-
-    @cached_property
     def postings(self) -> tuple[np.ndarray, np.ndarray]:
         """Where the observations of each entity begin, and they, ascending; int64."""
         import numpy as np
@@ -130,7 +123,8 @@ class _Places:
 
     def entities(self, observation: int) -> list[int]:
         """The entities of an observation."""
-        return list(self.network.links[self.starts[observation] : self.starts[observation + 1], 1].tolist())
+        first, last = self.network.starts[observation : observation + 2]
+        return list(self.network.links[first:last, 1].tolist())
 
     def mentioning(self, entity: int) -> np.ndarray:
         """The observations that mention an entity."""
