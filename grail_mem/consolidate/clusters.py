@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 RESOLUTIONS: Final = (1.0, 4.0, 16.0, 64.0)
 """The scales that are looked at, coarse to fine; Leiden finds nothing smaller than about the square root of all mentions
 at 1 (Fortunato and Barthélemy 2007), and a store of 100,000 may hold groups of a dozen."""
+SMALLEST_LINKS: Final = 15
+"""Mentions in or of a cluster below which it is not worth a scale: five observations with three entities each."""
 SAMPLES: Final = 10
 SAMPLE_SHARE: Final = 0.85
 """How often, and on which share of the observations, the search is repeated to see what lasts; chosen."""
@@ -28,6 +30,8 @@ REWIRED_MOST: Final = 20
 that none of them matches is one in twenty by chance, over all clusters of the store."""
 ABOVE_CHANCE: Final = 0.1
 """How much closer than the closest cluster of rewired copies; chosen by `tests/benchmarks/clusters.py`."""
+STABLE: Final = 0.75
+"""Mean similarity from which on a cluster lasts. Source: Hennig 2007, see `lasting`."""
 SEED: Final = 20_190_326
 """Chosen once, so that the same store gives the same clusters."""
 
@@ -50,6 +54,11 @@ class Cluster:
     n_links: int
     conductance: float
     closeness: float
+
+
+def resolutions(network: Network) -> list[float]:
+    """The scales at which the network may hold clusters that count: groups at a scale r have some √(2 links / r) links."""
+    return [scale for scale in RESOLUTIONS if scale == 1 or 2 * len(network.links) / scale >= SMALLEST_LINKS**2]
 
 
 def find_clusters(network: Network, resolution: float, least: int) -> list[Cluster]:
@@ -177,6 +186,8 @@ def lasting(network: Network, resolution: float, clusters: Sequence[Cluster]) ->
         rng = np.random.default_rng([SEED, run])
         sample = np.sort(rng.permutation(len(network.ids))[: int(SAMPLE_SHARE * len(network.ids))])
         sums += _found_again(network.only(sample), sample, len(network.ids), resolution, clusters)
+        if (sums + SAMPLES - run - 1 < STABLE * SAMPLES).all():
+            break  # none can reach it any more
     return [float(value) for value in sums / SAMPLES]
 
 

@@ -29,7 +29,7 @@ class Planted:
         belongs: The folder each belongs in; empty where several are right.
         n_topics: Topics that cross folders.
         split: Folders that hold several subjects.
-        moved: Entities of which some observations lie in the wrong folder, by name, and where they belong.
+        moved: Entities of which some observations lie in the wrong folder, by name, and the numbers of these.
     """
 
     drafts: list[dict[str, Any]] = field(default_factory=list)
@@ -37,7 +37,7 @@ class Planted:
     belongs: list[str] = field(default_factory=list)
     n_topics: int = 0
     split: set[str] = field(default_factory=set)
-    moved: dict[str, str] = field(default_factory=dict)
+    moved: dict[str, set[int]] = field(default_factory=dict)
 
 
 class _Maker:
@@ -114,8 +114,9 @@ def planted(n: int, *, noise: float = 0.1, seed: int = 0) -> Planted:
     for right in plain[:: max(1, len(plain) // max(1, maker.n_subjects // 10))]:
         wrong = int(rng.choice([subject for subject in plain if subject != right]))
         name = maker.pool(right)[3]
-        made.moved[name] = folder[right]
+        made.moved[name] = set()
         for _ in range(3):
             others = [other for other in maker.some(maker.pool(right), 2) if other != name]
+            made.moved[name].add(len(made.drafts))
             maker.add(f"subject {right}", folder[wrong], folder[right], [name, *others])
     return made

@@ -74,8 +74,9 @@ def right(store: Planted, numbers: dict[str, int], finding: Finding) -> tuple[bo
     if finding.kind == "move_observation":
         at = numbers[finding.payload["id"]]
         return store.belongs[at] == finding.payload["to"], {str(at)}
-    ids = [numbers[identifier] for identifier in finding.payload["ids"]]
-    return all(store.belongs[at] == finding.payload["to"] for at in ids), {finding.payload["entity"]}
+    moved = {numbers[identifier] for identifier in finding.payload["ids"]}
+    strayed = {name for name, those in store.moved.items() if len(those & moved) >= 2}
+    return all(store.belongs[at] == finding.payload["to"] for at in moved), strayed | {str(at) for at in moved}
 
 
 def planted_of(store: Planted, kind: str) -> set[str]:
@@ -86,7 +87,9 @@ def planted_of(store: Planted, kind: str) -> set[str]:
         return set(store.split)
     if kind == "move_entity":
         return set(store.moved)
-    return {str(at) for at, folder in enumerate(store.belongs) if folder and folder != store.drafts[at]["category"]}
+    strayed = set().union(*store.moved.values())
+    lost = (at for at, folder in enumerate(store.belongs) if folder and folder != store.drafts[at]["category"])
+    return {str(at) for at in lost if at not in strayed}
 
 
 def without_structure(store: Planted, seed: int) -> Planted:
@@ -112,8 +115,10 @@ def quality(n: int, seeds: int) -> None:
             if noise is None:
                 store = without_structure(store, seed)
             with opened(store) as (reading, numbers):
-                for detector in DETECTORS:
-                    counts[detector.__name__] += counted(store, numbers, detector.__name__, list(detector(reading)))
+                found_by = {detector.__name__: list(detector(reading)) for detector in DETECTORS}
+                for kind, findings in found_by.items():
+                    also = found_by["move_entity"] if kind == "move_observation" else []
+                    counts[kind] += counted(store, numbers, kind, findings, also)
         for kind, count in counts.items():
             found, correct, hit, there = (count[what] for what in ("found", "right", "hit", "planted"))
             precision = f"{correct / found:9.2f}" if found else f"{'-':>9}"
@@ -123,8 +128,10 @@ def quality(n: int, seeds: int) -> None:
             )
 
 
-def counted(store: Planted, numbers: dict[str, int], kind: str, findings: list[Finding]) -> Counter[str]:
-    """How many findings there are and are right, and how many planted things there are and were found; shows the wrong."""
+def counted(
+    store: Planted, numbers: dict[str, int], kind: str, findings: list[Finding], also: list[Finding]
+) -> Counter[str]:
+    """How many findings there are and are right, and how many planted things there are and were found, by `also` as well."""
     reached: set[str] = set()
     n_right = 0
     for finding in findings:
@@ -134,6 +141,9 @@ def counted(store: Planted, numbers: dict[str, int], kind: str, findings: list[F
             reached |= what
         else:
             print("    wrong:", finding.confidence, finding.rationale, dict(finding.figures))
+    for finding in also:
+        good, what = right(store, numbers, finding)
+        reached |= what if good else set()
     wanted = planted_of(store, kind)
     return Counter(found=len(findings), right=n_right, hit=len(reached & wanted), planted=len(wanted))
 

@@ -12,7 +12,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from grail_mem.consolidate.clusters import RESOLUTIONS, Cluster, binding, closer_than_chance, find_clusters, lasting
+from grail_mem.consolidate.clusters import (
+    STABLE,
+    Cluster,
+    binding,
+    closer_than_chance,
+    find_clusters,
+    lasting,
+    resolutions,
+)
 from grail_mem.consolidate.finding import Finding, Quote
 from grail_mem.consolidate.naming import free_category
 from grail_mem.consolidate.network import Network, read_networks
@@ -36,8 +44,6 @@ WITHOUT_FIRST: Final = 0.5
 what mentions one thing, which recall counts by itself."""
 LOOSEST: Final = 0.5
 """Highest conductance: more mentions stay inside than lead out (Radicchi et al. 2004, community in the weak sense)."""
-STABLE: Final = 0.75
-"""Hennig 2007: from there on a cluster is stable."""
 MOST_RELATED: Final = 200
 MOST_NAMED: Final = 12
 _NEWEST: Final = 10
@@ -79,8 +85,9 @@ def _communities(network: Network, reading: Reading, told: Sequence[set[str]]) -
     """Those of all scales, each observation in one at most: what lasts best is taken first."""
     below = _below(network)
     found: list[_Community] = []
-    for done, resolution in enumerate(RESOLUTIONS):
-        reading.progress(done, len(RESOLUTIONS))
+    scales = resolutions(network)
+    for done, resolution in enumerate(scales):
+        reading.progress(done, len(scales))
         found += _at_scale(network, resolution, below, told)
     found.sort(key=lambda one: (-one.stability * one.cluster.closeness, int(one.cluster.observations[0])))
     used: set[int] = set()

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from grail_mem.consolidate.clusters import Cluster, binding, closer_than_chance, find_clusters, lasting
+from grail_mem.consolidate.clusters import STABLE, Cluster, binding, closer_than_chance, find_clusters, lasting
 from grail_mem.consolidate.finding import Finding, Quote
 from grail_mem.consolidate.naming import free_category, is_dated
 from grail_mem.consolidate.network import Network, read_networks
@@ -37,8 +37,6 @@ EVERYWHERE_IN_FOLDER: Final = 0.6
 """An entity in more than this share of a folder is what the folder is about, and tells nothing of its parts; chosen."""
 LOOSEST: Final = 0.3
 """Highest conductance of a group: seven in ten of its mentions stay inside; chosen by `tests/benchmarks/clusters.py`."""
-STABLE: Final = 0.75
-"""Hennig 2007: from there on a cluster is stable."""
 _QUOTES_EACH: Final = 2
 RESOLUTIONS: Final = (0.5, 1.0, 2.0)
 """Coarse scales, since few folders are wanted; the first one at which a folder falls apart counts."""
