@@ -168,6 +168,8 @@ def closer_than_chance(
 def lasting(network: Network, resolution: float, clusters: Sequence[Cluster]) -> list[float]:
     """How well each cluster is found again in parts of the network: the mean Jaccard similarity with its best match, 0 to 1.
 
+    Where no cluster can reach `STABLE` any more the search ends, and what is returned is too low.
+
     Args:
         network: Where they were found.
         resolution: The scale at which they were found.
