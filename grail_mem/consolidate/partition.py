@@ -1,6 +1,6 @@
-"""Partitions of graphs by the Leiden algorithm, and places for drawing them. The only module that uses igraph and leidenalg.
+"""Partitions of graphs by the Leiden algorithm, and places for drawing them. The only module that uses igraph.
 
-Both come with the extra `graph`. Knows nothing of observations: nodes are numbers.
+It comes with the extra `graph`. Knows nothing of observations: nodes are numbers.
 """
 
 from __future__ import annotations
@@ -21,15 +21,12 @@ def check_graph_extra() -> None:
     """See beforehand that graphs can be partitioned.
 
     Raises:
-        MissingDependencyError: igraph or leidenalg is not installed.
+        MissingDependencyError: igraph is not installed.
     """
     try:
         import igraph  # noqa: F401  only whether it is there
-        import leidenalg  # noqa: F401  the same
     except ImportError as error:
-        raise MissingDependencyError(
-            "Finding clusters needs igraph and leidenalg.", hint="pip install 'grail-mem[graph]'"
-        ) from error
+        raise MissingDependencyError("Finding clusters needs igraph.", hint="pip install 'grail-mem[graph]'") from error
 
 
 def leiden(n_nodes: int, ends: np.ndarray, *, resolution: float = 1.0, seed: int = 0) -> np.ndarray:
@@ -47,7 +44,7 @@ def leiden(n_nodes: int, ends: np.ndarray, *, resolution: float = 1.0, seed: int
         The group of each node, int64 [n_nodes], numbered from 0 in the order of their first nodes.
 
     Raises:
-        MissingDependencyError: igraph or leidenalg is not installed.
+        MissingDependencyError: igraph is not installed.
 
     Source:
         Traag, Waltman and van Eck, "From Louvain to Leiden", Scientific Reports 9 (2019).
@@ -60,19 +57,6 @@ def leiden(n_nodes: int, ends: np.ndarray, *, resolution: float = 1.0, seed: int
     with _Seeded(seed):
         found = graph.community_leiden("modularity", resolution=resolution, n_iterations=ROUNDS)
     return in_order(np.asarray(found.membership, dtype=np.int64))
-
-
-def significance(n_nodes: int, ends: np.ndarray, groups: np.ndarray) -> float:
-    """How unlikely a random graph would hold groups as dense as these, in nats; for comparing partitions of one graph.
-
-    Source:
-        Traag, Krings and Van Dooren, "Significant scales in community structure", Scientific Reports 3 (2013).
-    """
-    check_graph_extra()
-    import leidenalg
-
-    partition = leidenalg.SignificanceVertexPartition(_graph(n_nodes, ends), initial_membership=groups.tolist())
-    return float(partition.quality())
 
 
 def places(n_nodes: int, ends: np.ndarray, weights: np.ndarray, *, seed: int = 0) -> np.ndarray:

@@ -34,7 +34,7 @@ from grail_mem.consolidate.detectors.folders import split_folder
 from grail_mem.consolidate.detectors.placement import move_entity, move_observation
 from grail_mem.consolidate.finding import Finding
 from grail_mem.consolidate.network import Network, read_networks
-from grail_mem.consolidate.partition import leiden, significance
+from grail_mem.consolidate.partition import leiden
 from grail_mem.consolidate.reading import Reading
 
 DETECTORS = (discover_community, split_folder, move_observation, move_entity)
@@ -172,8 +172,13 @@ def _with_igraph(ask: Callable) -> Callable[[Network], np.ndarray]:
 
 def most_significant(network: Network) -> np.ndarray:
     """The partition at the scale at which it is most significant (Traag, Krings and Van Dooren 2013)."""
+    import igraph
+    import leidenalg
+
+    graph = igraph.Graph(n=network.n_nodes, edges=network.ends)
     found = [leiden(network.n_nodes, network.ends, resolution=resolution, seed=SEED) for resolution in RESOLUTIONS]
-    return max(found, key=lambda groups: significance(network.n_nodes, network.ends, groups))
+    kind = leidenalg.SignificanceVertexPartition
+    return max(found, key=lambda groups: kind(graph, initial_membership=groups.tolist()).quality())
 
 
 WAYS: dict[str, Callable[[Network], np.ndarray]] = {
@@ -207,7 +212,7 @@ def agreements(n: int, seeds: int) -> None:
 
 
 def times(sizes: list[int]) -> None:
-    """Seconds and memory by size."""
+    """Seconds of the processor and memory by size; another process on the machine changes them little."""
     print(
         f"{'observations':>12} {'entities':>9} "
         + " ".join(f"{detector.__name__:>19}" for detector in DETECTORS)
@@ -219,9 +224,9 @@ def times(sizes: list[int]) -> None:
         with opened(store) as (reading, _):
             taken = []
             for detector in DETECTORS:
-                start = time.perf_counter()
+                start = time.process_time()
                 found = sum(1 for _ in detector(reading))
-                taken.append(f"{time.perf_counter() - start:10.1f} s {found:>5}")
+                taken.append(f"{time.process_time() - start:10.1f} s {found:>5}")
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         print(
             f"{len(store.drafts):12} {len(entities):9} " + " ".join(f"{text:>19}" for text in taken) + f" {peak:9.0f}",
