@@ -21,8 +21,8 @@ _CHARS: Final = 1000
 """Characters of an observation that are read; the first lines say what it is about."""
 
 _SAMPLE: Final = """
-    SELECT title, content[:$chars] AS content FROM rows
-    WHERE category = $category AND scope IS NOT DISTINCT FROM $scope AND NOT list_contains($without, id)
+    SELECT id, title, content[:$chars] AS content FROM rows
+    WHERE category = $category AND scope IS NOT DISTINCT FROM $scope
     ORDER BY md5(id) LIMIT $n"""
 
 
@@ -32,7 +32,7 @@ class Wording:
 
     reading: Reading
     scope: str | None
-    _read: dict[tuple[str, tuple[str, ...]], tuple[Counter[str], int]] = field(default_factory=dict)
+    _read: dict[str, tuple[Counter[str], dict[str, set[str]]]] = field(default_factory=dict)
 
     def leans(self, words: Iterable[str], left: str, right: str, without: tuple[str, ...]) -> float:
         """How much likelier the words are in the right folder than in the left one, nats; negative for the left one.
@@ -54,15 +54,15 @@ class Wording:
         )
 
     def _words(self, category: str, without: tuple[str, ...]) -> tuple[Counter[str], int]:
-        """In how many of the observations read of a folder each word occurs, and how many were read."""
-        if (category, without) not in self._read:
-            rows = self.reading.ask(
-                _SAMPLE,
-                {"category": category, "scope": self.scope, "without": list(without), "n": SAMPLE, "chars": _CHARS},
-            ).to_pylist()
-            counts = Counter(word for row in rows for word in words_of(f"{row['title']}\n{row['content']}"))
-            self._read[category, without] = counts, len(rows)
-        return self._read[category, without]
+        """In how many of the observations read of a folder each word occurs, and how many those are."""
+        if category not in self._read:
+            asked = {"category": category, "scope": self.scope, "n": SAMPLE, "chars": _CHARS}
+            rows = self.reading.ask(_SAMPLE, asked).to_pylist()
+            words = {row["id"]: words_of(f"{row['title']}\n{row['content']}") for row in rows}
+            self._read[category] = Counter(word for said in words.values() for word in said), words
+        counts, words = self._read[category]
+        taken = [words[identifier] for identifier in without if identifier in words]
+        return counts - Counter(word for said in taken for word in said), len(words) - len(taken)
 
 
 def words_of(text: str, names: Iterable[str] = ()) -> set[str]:
