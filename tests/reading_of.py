@@ -17,12 +17,14 @@ Detector = Callable[[Reading], Iterator[Finding]]
 
 
 @contextmanager
-def reading_of(memory: Memory, *, forbidden: Collection[str] = (), now_us: int = NOW_US) -> Iterator[Reading]:
+def reading_of(
+    memory: Memory, *, forbidden: Collection[str] = (), now_us: int = NOW_US, inbox: str = "inbox"
+) -> Iterator[Reading]:
     """What a detector would read of a memory now; `forbidden` are digests of pairs that were rejected on no grounds."""
     memory._view.refresh()
     session = SqlSession(memory._view)
     try:
-        yield Reading(session, now_us, {pair: {} for pair in forbidden})
+        yield Reading(session, now_us, {pair: {} for pair in forbidden}, inbox=inbox)
     finally:
         session.close()
 

@@ -110,7 +110,8 @@ def consolidate(
     ):
         at = datetime.now(UTC)
         decided, stored = read_decisions(view.layout), read_sets(view.layout)
-        reading = Reading(session, int(at.timestamp() * 1_000_000), decided.forbidden)
+        now_us = int(at.timestamp() * 1_000_000)
+        reading = Reading(session, now_us, decided.forbidden, inbox=settings.default_category)
         detected = detect(reading, asked, progress=progress)
         made = _Run(session, decided, stored, format_time(at)).proposals(detected, min_confidence)
         kept = _kept(view, stored, decided, made, detected.ran)

@@ -34,6 +34,8 @@ class Reading:
         forbidden: Digests of pairs that somebody said are not the same thing, each with the grounds that were rejected.
         progress: Told how much of the detector's work is done, and how much there is.
         kept: What detectors made of the store for one another, by name; see `once`.
+        inbox: The folder of what was added without a category; nothing belongs there, so things may be moved out of it
+            and never into it.
     """
 
     session: SqlSession
@@ -41,6 +43,7 @@ class Reading:
     forbidden: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     progress: Callable[[int, int | None], None] = field(default=_nobody)
     kept: dict[str, Any] = field(default_factory=dict, repr=False)
+    inbox: str = "inbox"
 
     def ask(self, text: str, params: Sequence[Any] | Mapping[str, Any] | None = None) -> pa.Table:
         """The answer to one SELECT."""
