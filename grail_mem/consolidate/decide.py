@@ -124,7 +124,7 @@ def _planned(view: View, proposal: Proposal, decided: Decided, *, create: bool) 
         return Outcome(proposal.id, proposal.kind, status, done=False, reasons=(_when(decided, proposal),)), []
     if not proposal.changes:
         return Outcome(proposal.id, proposal.kind, status, done=False, reasons=(proposal.rationale,)), []
-    now = read_all(view, {item.id for item in proposal.affected})
+    now = read_all(view, [item.id for item in proposal.affected])
     stale = tuple(changed_since(proposal.affected, _known(now), view.hidden))
     if stale:
         return Outcome(proposal.id, proposal.kind, "stale", done=False, reasons=stale), []

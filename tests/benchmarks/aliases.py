@@ -26,8 +26,9 @@ from alias_cases import SURNAMES, CaseStore, all_pairs, case_store, nickname_lin
 from reading_of import NOW_US, reading_of
 
 from grail_mem import Memory
-from grail_mem.consolidate.detectors import aliases, nicknames
+from grail_mem.consolidate.detectors import aliases
 from grail_mem.consolidate.finding import Finding
+from grail_mem.consolidate.names import nicknames
 from grail_mem.consolidate.reading import Reading
 from grail_mem.model.names import entity_key
 from grail_mem.query.sql import SqlSession

@@ -27,13 +27,13 @@ from cluster_maker import Planted, planted
 from reading_of import reading_of
 
 from grail_mem import Memory
-from grail_mem.consolidate.clusters import RESOLUTIONS, SEED
 from grail_mem.consolidate.detectors.communities import discover_community
 from grail_mem.consolidate.detectors.folders import split_folder
 from grail_mem.consolidate.detectors.placement import move_entity, move_observation
 from grail_mem.consolidate.finding import Finding
-from grail_mem.consolidate.network import Network, read_networks
-from grail_mem.consolidate.partition import leiden
+from grail_mem.consolidate.graph.clusters import RESOLUTIONS, SEED
+from grail_mem.consolidate.graph.network import Network, read_networks
+from grail_mem.consolidate.graph.partition import leiden
 from grail_mem.consolidate.reading import Reading
 
 DETECTORS = (discover_community, split_folder, move_observation, move_entity)

@@ -13,11 +13,11 @@ from planted_notes import NOTES, write
 from reading_of import reading_of
 
 from grail_mem import Memory
-from grail_mem.consolidate.clusters import find_clusters, lasting
-from grail_mem.consolidate.naming import free_category, is_dated
-from grail_mem.consolidate.network import Network, read_networks
-from grail_mem.consolidate.partition import in_order, leiden, places
-from grail_mem.consolidate.votes import homes, votes
+from grail_mem.consolidate.graph.clusters import find_clusters, lasting
+from grail_mem.consolidate.graph.naming import free_category, is_dated
+from grail_mem.consolidate.graph.network import Network, read_networks
+from grail_mem.consolidate.graph.partition import in_order, leiden, places
+from grail_mem.consolidate.graph.votes import homes, votes
 from grail_mem.errors import MissingDependencyError
 from grail_mem.model.category import category_key, clean_category
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from grail_mem.consolidate.picture import COLOURS, MOST_NODES, Panel, plot_groups
+from grail_mem.consolidate.graph.picture import COLOURS, MOST_NODES, Panel, plot_groups
 from grail_mem.errors import InputError
 
 MENTIONS = [(f"id{at}", f"Thing {at % 7} of $x_1$ {'long ' * (at % 5)}") for at in range(40)]

@@ -13,16 +13,16 @@ from collections.abc import Iterator, Mapping
 from itertools import combinations, pairwise
 from typing import Any, Final
 
-from grail_mem.consolidate.detectors.alias_candidates import candidates
-from grail_mem.consolidate.detectors.alias_evidence import evidence_of, expansions, listed_pairs
-from grail_mem.consolidate.detectors.alias_groups import Group, groups
-from grail_mem.consolidate.detectors.alias_verdict import LEAST, SURE, Verdict, judge, verdicts
-from grail_mem.consolidate.detectors.entity_table import EntityRow, EntityTable, pair, read_entities
-from grail_mem.consolidate.detectors.likeness import Likeness, Named, is_person
-from grail_mem.consolidate.detectors.name_form import name_form
-from grail_mem.consolidate.detectors.nicknames import Nicknames, nicknames
-from grail_mem.consolidate.detectors.texts import texts, window
 from grail_mem.consolidate.finding import Finding, Quote
+from grail_mem.consolidate.names.candidates import candidates
+from grail_mem.consolidate.names.entity_table import EntityRow, EntityTable, pair, read_entities
+from grail_mem.consolidate.names.evidence import evidence_of, expansions, listed_pairs
+from grail_mem.consolidate.names.groups import Group, groups
+from grail_mem.consolidate.names.likeness import Likeness, Named, is_person
+from grail_mem.consolidate.names.name_form import name_form
+from grail_mem.consolidate.names.nicknames import Nicknames, nicknames
+from grail_mem.consolidate.names.texts import texts, window
+from grail_mem.consolidate.names.verdict import LEAST, SURE, Verdict, judge, verdicts
 from grail_mem.consolidate.reading import Reading
 
 KIND: Final = "merge_aliases"

@@ -10,9 +10,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from grail_mem.consolidate.detectors.attribute_words import attribute_form
 from grail_mem.consolidate.finding import Finding, Quote
 from grail_mem.consolidate.reading import Reading
+from grail_mem.consolidate.statements.attribute_words import attribute_form
 
 KIND: Final = "canonicalise_attribute"
 CONFIDENCE: Final = 0.95

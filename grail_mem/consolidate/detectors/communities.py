@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from grail_mem.consolidate.clusters import (
+from grail_mem.consolidate.finding import Finding, Quote
+from grail_mem.consolidate.graph.clusters import (
     STABLE,
     Cluster,
     binding,
@@ -21,9 +22,8 @@ from grail_mem.consolidate.clusters import (
     lasting,
     resolutions,
 )
-from grail_mem.consolidate.finding import Finding, Quote
-from grail_mem.consolidate.naming import free_category
-from grail_mem.consolidate.network import Network, read_networks
+from grail_mem.consolidate.graph.naming import free_category
+from grail_mem.consolidate.graph.network import Network, read_networks
 from grail_mem.consolidate.reading import Reading
 from grail_mem.model.category import communities
 

@@ -12,11 +12,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from grail_mem.consolidate.detectors.authority import authority
-from grail_mem.consolidate.detectors.conflicts import Conflict, conflicts
-from grail_mem.consolidate.detectors.statements import About, Statements, cut, day_of, read_statements, texts_of
 from grail_mem.consolidate.finding import Finding, Quote
 from grail_mem.consolidate.reading import Reading
+from grail_mem.consolidate.statements.authority import authority
+from grail_mem.consolidate.statements.conflicts import Conflict, conflicts
+from grail_mem.consolidate.statements.statements import About, Statements, cut, day_of, read_statements, texts_of
 from grail_mem.model.times import format_time, from_us
 
 KIND: Final = "resolve_contradiction"

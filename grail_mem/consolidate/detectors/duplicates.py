@@ -11,14 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Final, NamedTuple
 
-from grail_mem.consolidate.detectors.authority import is_derived
-from grail_mem.consolidate.detectors.echoes import echoes_among, n_support, repeats
-from grail_mem.consolidate.detectors.merging import Row, changes_to_merge, in_order_of_keeping
-from grail_mem.consolidate.detectors.same_saying import same_sayings
-from grail_mem.consolidate.detectors.same_texts import SameTexts, same_texts
-from grail_mem.consolidate.detectors.statements import About, Statements, cut, day_of, read_statements, texts_of
 from grail_mem.consolidate.finding import Finding, Quote
 from grail_mem.consolidate.reading import Reading
+from grail_mem.consolidate.statements.authority import is_derived
+from grail_mem.consolidate.statements.echoes import echoes_among, n_support, repeats
+from grail_mem.consolidate.statements.merging import Row, changes_to_merge, in_order_of_keeping
+from grail_mem.consolidate.statements.same_saying import same_sayings
+from grail_mem.consolidate.statements.same_texts import SameTexts, same_texts
+from grail_mem.consolidate.statements.statements import About, Statements, cut, day_of, read_statements, texts_of
 
 KIND: Final = "merge_duplicates"
 CONTAINED: Final = 0.6

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from grail_mem.consolidate.clusters import STABLE, Cluster, binding, closer_than_chance, find_clusters, lasting
 from grail_mem.consolidate.finding import Finding, Quote
-from grail_mem.consolidate.naming import free_category, is_dated
-from grail_mem.consolidate.network import Network, read_networks
+from grail_mem.consolidate.graph.clusters import STABLE, Cluster, binding, closer_than_chance, find_clusters, lasting
+from grail_mem.consolidate.graph.naming import free_category, is_dated
+from grail_mem.consolidate.graph.network import Network, read_networks
 from grail_mem.consolidate.reading import Reading
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from grail_mem.consolidate.finding import Finding, Quote
-from grail_mem.consolidate.places import Places, read_places
+from grail_mem.consolidate.graph.places import Places, read_places
+from grail_mem.consolidate.graph.wording import Wording, words_of
 from grail_mem.consolidate.reading import Reading
-from grail_mem.consolidate.wording import Wording, words_of
 
 LEAST_SHARE: Final = 0.65
 """Share of the votes, and of those who share its entities, that the other folder must have; chosen by

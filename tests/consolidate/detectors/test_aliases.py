@@ -101,7 +101,7 @@ def test_without_the_table_no_name_has_nicknames(tmp_path: Path, monkeypatch: py
     """The package is an extra: everything else works without it."""
     import sys
 
-    from grail_mem.consolidate.detectors.nicknames import nicknames
+    from grail_mem.consolidate.names.nicknames import nicknames
 
     nicknames.cache_clear()
     monkeypatch.setitem(sys.modules, "nicknames", None)

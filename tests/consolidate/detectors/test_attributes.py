@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from reading_of import findings
 
 from grail_mem import Memory
-from grail_mem.consolidate.detectors.attribute_words import attribute_form, is_plural
 from grail_mem.consolidate.detectors.attributes import canonicalise_attribute
+from grail_mem.consolidate.statements.attribute_words import attribute_form, is_plural
 
 
 def add(memory: Memory, *attributes: str, scope: str | None = None) -> list[str]:

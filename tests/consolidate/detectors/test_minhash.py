@@ -6,7 +6,7 @@ import random
 
 import numpy as np
 
-from grail_mem.consolidate.detectors.minhash import MOST_IN_BAND, NEIGHBOURS, candidates, code_of, signatures
+from grail_mem.consolidate.statements.minhash import MOST_IN_BAND, NEIGHBOURS, candidates, code_of, signatures
 
 
 def signed(texts: list[list[str]]) -> np.ndarray:

@@ -12,11 +12,11 @@ from typing import Final
 
 import regex as re
 
-from grail_mem.consolidate.detectors.acronyms import spelled_out
-from grail_mem.consolidate.detectors.entity_table import EntityTable
-from grail_mem.consolidate.detectors.likeness import Named
-from grail_mem.consolidate.detectors.neighbourhood import Neighbourhoods, Shared
-from grail_mem.consolidate.detectors.texts import texts
+from grail_mem.consolidate.names.acronyms import spelled_out
+from grail_mem.consolidate.names.entity_table import EntityTable
+from grail_mem.consolidate.names.likeness import Named
+from grail_mem.consolidate.names.neighbourhood import Neighbourhoods, Shared
+from grail_mem.consolidate.names.texts import texts
 from grail_mem.consolidate.reading import Reading
 from grail_mem.model.names import entity_key
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from grail_mem.consolidate.detectors.authority import is_derived
-from grail_mem.consolidate.detectors.statements import About
-from grail_mem.consolidate.detectors.wording import NEGATIONS, Wording, essence
+from grail_mem.consolidate.statements.authority import is_derived
+from grail_mem.consolidate.statements.statements import About
+from grail_mem.consolidate.statements.wording import NEGATIONS, Wording, essence
 from grail_mem.model.names import entity_key, session_key
 
 Origin = tuple[str, str, str]

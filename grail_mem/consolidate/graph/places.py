@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from grail_mem.consolidate.naming import is_dated
-from grail_mem.consolidate.network import LIVING, Network, read_networks
+from grail_mem.consolidate.graph.naming import is_dated
+from grail_mem.consolidate.graph.network import LIVING, Network, read_networks
+from grail_mem.consolidate.graph.votes import Homes, Votes, homes, votes
 from grail_mem.consolidate.reading import Reading
-from grail_mem.consolidate.votes import Homes, Votes, homes, votes
 from grail_mem.model.names import tag_key
 
 if TYPE_CHECKING:

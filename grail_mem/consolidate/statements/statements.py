@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from grail_mem.consolidate.detectors.minhash import candidates, code_of, signatures
-from grail_mem.consolidate.detectors.wording import (
+from grail_mem.consolidate.reading import Reading
+from grail_mem.consolidate.statements.minhash import candidates, code_of, signatures
+from grail_mem.consolidate.statements.wording import (
     TRIFLES,
     Wording,
     essence,
@@ -21,7 +22,6 @@ from grail_mem.consolidate.detectors.wording import (
     says_something,
     statement_wording,
 )
-from grail_mem.consolidate.reading import Reading
 from grail_mem.index.tokens import STOP_WORDS
 from grail_mem.model.times import from_us
 

@@ -9,9 +9,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from grail_mem.consolidate.detectors.same_texts import LEAST_SHORT, is_short_text
-from grail_mem.consolidate.detectors.statements import About, Statements
-from grail_mem.consolidate.detectors.wording import PASSING
+from grail_mem.consolidate.statements.same_texts import LEAST_SHORT, is_short_text
+from grail_mem.consolidate.statements.statements import About, Statements
+from grail_mem.consolidate.statements.wording import PASSING
 from grail_mem.model.names import entity_key, session_key
 
 _MOST_WAYS: Final = 64

@@ -9,9 +9,9 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Final
 
-from grail_mem.consolidate.detectors.acronyms import initials, is_acronym
-from grail_mem.consolidate.detectors.entity_table import pair
-from grail_mem.consolidate.detectors.likeness import (
+from grail_mem.consolidate.names.acronyms import initials, is_acronym
+from grail_mem.consolidate.names.entity_table import pair
+from grail_mem.consolidate.names.likeness import (
     MIN_SPELLED_CHARS,
     Likeness,
     Named,
@@ -20,8 +20,8 @@ from grail_mem.consolidate.detectors.likeness import (
     same_core,
     single_name,
 )
-from grail_mem.consolidate.detectors.name_form import name_form
-from grail_mem.consolidate.detectors.nicknames import Nicknames
+from grail_mem.consolidate.names.name_form import name_form
+from grail_mem.consolidate.names.nicknames import Nicknames
 
 MAX_BLOCK: Final = 50
 """Names with one thing in common beyond which that thing tells nothing and no two of them are compared."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from grail_mem.consolidate.detectors.legal_forms import CLEAR
-from grail_mem.consolidate.detectors.name_form import NameForm
-from grail_mem.consolidate.detectors.nicknames import Nicknames
+from grail_mem.consolidate.names.legal_forms import CLEAR
+from grail_mem.consolidate.names.name_form import NameForm
+from grail_mem.consolidate.names.nicknames import Nicknames
 
 PERSON_TYPES: Final = frozenset({"person", "people", "human", "individual", "speaker", "user"})
 """Keys of types whose entities are people."""

@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, Final, NamedTuple
 
-from grail_mem.consolidate.detectors.attribute_words import attribute_words, is_plural
-from grail_mem.consolidate.detectors.difference import alike, difference, is_said_of, is_settled, replaced
-from grail_mem.consolidate.detectors.exclusive import Stated, relations
-from grail_mem.consolidate.detectors.same_texts import comparable
-from grail_mem.consolidate.detectors.statements import About, Statements, texts_of
-from grail_mem.consolidate.detectors.wording import NEGATIONS, Wording, essence, is_number
 from grail_mem.consolidate.reading import Reading
+from grail_mem.consolidate.statements.attribute_words import attribute_words, is_plural
+from grail_mem.consolidate.statements.difference import alike, difference, is_said_of, is_settled, replaced
+from grail_mem.consolidate.statements.exclusive import Stated, relations
+from grail_mem.consolidate.statements.same_texts import comparable
+from grail_mem.consolidate.statements.statements import About, Statements, texts_of
+from grail_mem.consolidate.statements.wording import NEGATIONS, Wording, essence, is_number
 from grail_mem.index.tokens import STOP_WORDS
 from grail_mem.model.names import entity_key
 

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from grail_mem.consolidate.detectors.alias_evidence import Evidence
-from grail_mem.consolidate.detectors.entity_table import pair
-from grail_mem.consolidate.detectors.likeness import Likeness
+from grail_mem.consolidate.names.entity_table import pair
+from grail_mem.consolidate.names.evidence import Evidence
+from grail_mem.consolidate.names.likeness import Likeness
 
 LEAST: Final = 0.5
 """Confidence below which no finding is made."""

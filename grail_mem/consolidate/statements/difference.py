@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from grail_mem.consolidate.detectors.sameness import Edit, edits
-from grail_mem.consolidate.detectors.wording import NEGATIONS, PASSING, Wording, essence, is_number
+from grail_mem.consolidate.statements.sameness import Edit, edits
+from grail_mem.consolidate.statements.wording import NEGATIONS, PASSING, Wording, essence, is_number
 from grail_mem.index.tokens import STOP_WORDS
 
 _NOT_NOW: Final = """

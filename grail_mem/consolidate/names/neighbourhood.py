@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import log
 from typing import Final
 
-from grail_mem.consolidate.detectors.entity_table import EntityTable
+from grail_mem.consolidate.names.entity_table import EntityTable
 
 MAX_ENTITIES: Final = 40
 """Entities of one observation beyond which being listed together says nothing; chosen: a list of names, not a statement."""

@@ -9,8 +9,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from grail_mem.consolidate.detectors.authority import authority
-from grail_mem.consolidate.detectors.statements import About
+from grail_mem.consolidate.statements.authority import authority
+from grail_mem.consolidate.statements.statements import About
 from grail_mem.model.names import entity_key, tag_key, type_key
 from grail_mem.model.times import format_time, from_us
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Final
 
-from grail_mem.consolidate.detectors.sameness import SAME, sameness
-from grail_mem.consolidate.detectors.statements import About, Statements, read_statements
 from grail_mem.consolidate.reading import Reading
+from grail_mem.consolidate.statements.sameness import SAME, sameness
+from grail_mem.consolidate.statements.statements import About, Statements, read_statements
 
 LEAST_CONTENT: Final = 5
 """Content words. Shorter texts, such as `Thanks!`, must be equal in every word. Chosen: what is shorter is said again by

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from grail_mem.consolidate.detectors.statements import About
+from grail_mem.consolidate.statements.statements import About
 
 AUTHORITY: Final = {"user_statement": 4, "system": 3, "tool_result": 2, "session_summary": 2, "agent_inference": 1}
 """By kind of source; what a person says is above all, what an agent concluded is below all."""

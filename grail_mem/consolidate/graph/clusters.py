@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from grail_mem.consolidate.network import Network
-from grail_mem.consolidate.partition import leiden
+from grail_mem.consolidate.graph.network import Network
+from grail_mem.consolidate.graph.partition import leiden
 
 if TYPE_CHECKING:
     import numpy as np

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from grail_mem.consolidate.partition import places
+from grail_mem.consolidate.graph.partition import places
 from grail_mem.errors import InputError
 from grail_mem.recall.plot import check_plot
 from grail_mem.store.files import translated

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from grail_mem.consolidate.network import Network
+from grail_mem.consolidate.graph.network import Network
 
 if TYPE_CHECKING:
     import numpy as np

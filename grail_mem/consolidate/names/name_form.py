@@ -11,7 +11,7 @@ from typing import Final
 
 import regex as re
 
-from grail_mem.consolidate.detectors.legal_forms import without_legal_form
+from grail_mem.consolidate.names.legal_forms import without_legal_form
 from grail_mem.index.tokens import fold
 
 MIN_PLURAL_CHARS: Final = 4

@@ -10,7 +10,7 @@ from typing import Final
 
 import regex as re
 
-from grail_mem.consolidate.detectors.name_form import NameForm, name_form
+from grail_mem.consolidate.names.name_form import NameForm, name_form
 
 MIN_CHARS: Final = 2
 """Letters of an acronym at least."""

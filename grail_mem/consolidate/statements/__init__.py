@@ -1,0 +1,1 @@
+"""What observations say, in words and numbers: equal wordings, differences, relations, and who said it."""
