@@ -19,7 +19,7 @@ from grail_mem.consolidate.names.entity_table import EntityRow, EntityTable, pai
 from grail_mem.consolidate.names.evidence import evidence_of, expansions, listed_pairs
 from grail_mem.consolidate.names.groups import Group, groups
 from grail_mem.consolidate.names.likeness import Likeness, Named, is_person
-from grail_mem.consolidate.names.name_form import name_form
+from grail_mem.consolidate.names.name_form import is_cut_out, name_form
 from grail_mem.consolidate.names.nicknames import Nicknames, nicknames
 from grail_mem.consolidate.names.texts import texts, window
 from grail_mem.consolidate.names.verdict import LEAST, SURE, Verdict, judge, verdicts
@@ -151,7 +151,7 @@ def _finding(
     quoted: Mapping[str, tuple[str, str]],
 ) -> Finding:  # fmt: skip
     entities = [table.entities[m] for m in group.members]
-    main = min(entities, key=lambda e: (-len(e.seen), -len(e.name), e.name))
+    main = min(entities, key=lambda e: (is_cut_out(e.name), -len(e.seen), -len(e.name), e.name))
     others = [entity for entity in entities if entity is not main]
     ids = sorted({table.ids[o] for entity in others for o in entity.seen})
     rests_on = [table.ids[table.declared[p]] for p in group.joints if judged[p].code == "declared"]

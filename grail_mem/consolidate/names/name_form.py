@@ -24,6 +24,7 @@ _DOTTED: Final = re.compile(r"(?<![\p{L}\p{N}])(?:\p{L}\.[ ]?){2,}(?:\p{L}(?![\p
 _POSSESSIVE: Final = re.compile(r"(?<=\p{L})['’ʼ]s(?![\p{L}\p{N}])")
 _CONTRACTION: Final = re.compile(r"(?<=\p{L})['’ʼ](?=(?:ll|re|ve|d|m|t)(?![\p{L}\p{N}]))")
 """The apostrophe of we'll and I'd, which are other words without it."""
+_CUT_OUT: Final = re.compile(r"(?:['’ʼ]s|[\s'’ʼ\"”“,;:–—-])$|^[\s'’ʼ\"”,;:–—]")
 _APOSTROPHE: Final = re.compile(r"(?<=\p{L})['’ʼ](?=\p{L})")
 _AND: Final = re.compile(r"\s*&\s*")
 _TOKEN: Final = re.compile(
@@ -91,6 +92,16 @@ def name_form(name: str) -> NameForm:
         written, squashed((*stem[:-1], single)) if stem else "", squashed(written), legal, article, undone != folded,
         bool(stem) and single != stem[-1], bool(dotted),
     )  # fmt: skip
+
+
+def is_cut_out(name: str) -> bool:
+    """Whether a name looks like cut out of a sentence, with a possessive or half a pair of quotes at its end.
+
+    Example:
+        >>> is_cut_out("Grey's Anatomy's"), is_cut_out("Grey's Anatomy"), is_cut_out("What Would You Do?")
+        (True, False, False)
+    """
+    return _CUT_OUT.search(name) is not None
 
 
 def _joined(folded: str) -> str:

@@ -297,3 +297,14 @@ def test_findings_do_not_depend_on_the_order_of_writing(rows: list[Any], random:
                 keys = [key for f in first if f.payload.get("scope") == scope for key in f.payload["keys"]]
                 assert len(keys) == len(set(keys))
     assert said[0] == said[1]
+
+
+def test_a_name_cut_out_of_a_sentence_is_never_the_one_that_stays(tmp_path: Path) -> None:
+    """However often it is written so, a possessive or half a quote at the end is no name to keep."""
+    cut = [
+        {"title": f"Note {i}", "content": f"Said {i}.", "entities": ["Northwind Traders'", "Mara Lind"]}
+        for i in range(3)
+    ]
+    whole = [{"title": "Whole", "content": "Said once.", "entities": ["Northwind Traders", "Mara Lind"]}]
+    (finding,) = found(tmp_path, cut + whole)
+    assert (finding.payload["name"], finding.payload["aliases"]) == ("Northwind Traders", ["Northwind Traders'"])
