@@ -9,7 +9,7 @@ Knows nothing of proposals and of how names are changed in files.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from itertools import combinations, pairwise
 from typing import Any, Final
 
@@ -26,6 +26,7 @@ from grail_mem.consolidate.names.verdict import LEAST, SURE, Verdict, judge, ver
 from grail_mem.consolidate.reading import Reading
 
 KIND: Final = "merge_aliases"
+DECLARED: Final = "declared"
 MAX_QUOTES: Final = 12
 """Quotes of one finding at most."""
 QUOTE_CHARS: Final = 200
@@ -112,8 +113,19 @@ def _alike(
             for side, (one, other) in enumerate(((left, right), (right, left)))
             if other in table.claims.get(one, ())
         ]
-        found.setdefault((left, right), []).extend(Likeness("declared", side) for side in sides)
-    return {p: found[p] for p in sorted(found) if not reading.forbids(KIND, *(table.entities[n].key for n in p))}
+        found.setdefault((left, right), []).extend(Likeness(DECLARED, side) for side in sides)
+    return {p: found[p] for p in sorted(found) if not _is_rejected(reading, table, p, found[p])}
+
+
+def _is_rejected(
+    reading: Reading, table: EntityTable, two: tuple[int, int], likenesses: Collection[Likeness] = ()
+) -> bool:
+    """Whether somebody said that two names are two things, and nobody wrote down since that one is the other."""
+    before = reading.rejected_on(KIND, *(table.entities[number].key for number in two))
+    if before is None:
+        return False
+    declared = any(likeness.code == DECLARED for likeness in likenesses)
+    return not declared or DECLARED in str(before.get("signals", DECLARED))
 
 
 def _are_two(
@@ -126,10 +138,10 @@ def _are_two(
 ) -> bool:
     """Whether two entities must not be in one group, even when a third is like both."""
     places = pair(left, right)
-    if reading.forbids(KIND, table.entities[left].key, table.entities[right].key):
-        return True
     if places in judged:
         return False
+    if _is_rejected(reading, table, places):
+        return True
     a, b = names[left], names[right]
     return bool(
         places in table.related
@@ -154,7 +166,7 @@ def _finding(
     main = min(entities, key=lambda e: (is_cut_out(e.name), -len(e.seen), -len(e.name), e.name))
     others = [entity for entity in entities if entity is not main]
     ids = sorted({table.ids[o] for entity in others for o in entity.seen})
-    rests_on = [table.ids[table.declared[p]] for p in group.joints if judged[p].code == "declared"]
+    rests_on = [table.ids[table.declared[p]] for p in group.joints if judged[p].code == DECLARED]
     rests_on += [spelled[p] for p in group.joints if judged[p].code == "expansion"]
     keys = [entity.key for entity in entities]
     signals = ",".join(sorted({judged[p].signal for p in group.joints}))

@@ -75,9 +75,15 @@ def _allowed(members: list[About], reading: Reading) -> list[About]:
     """Those that nobody said are not the same as one before them."""
     kept: list[About] = []
     for about in members:
-        if not reading.forbidden or not any(reading.forbids(KIND, other.id, about.id) for other in kept):
+        if not reading.forbidden or not any(_is_rejected(reading, other, about) for other in kept):
             kept.append(about)
     return kept
+
+
+def _is_rejected(reading: Reading, one: About, other: About) -> bool:
+    """Whether somebody said that two observations do not say the same, and both say what they said then."""
+    before = reading.rejected_on(KIND, one.id, other.id)
+    return before is not None and all(before.get(about.id, about.ground) == about.ground for about in (one, other))
 
 
 def _parts(texts: SameTexts, groups: Sequence[Group], statements: Statements, reading: Reading) -> Iterator[Group]:
@@ -91,7 +97,7 @@ def _parts(texts: SameTexts, groups: Sequence[Group], statements: Statements, re
             if echo.id in gone or echo.id in staying or other.id in gone or not _may_be_part(echo, other):
                 continue
             is_echo = repeats(echo, statements.said(part), other, statements.said(whole))
-            if is_echo and not reading.forbids(KIND, echo.id, other.id):
+            if is_echo and not _is_rejected(reading, echo, other):
                 gone.add(echo.id)
                 staying.add(other.id)
                 yield Group(other, (echo,), (echo.id,), CONTAINED_PACK if echo.fenced else CONTAINED)
