@@ -162,6 +162,18 @@ def test_a_merged_name_is_unmerged_after_later_writes(memory: Memory) -> None:
     assert [e.name for e in memory.get(later).entities] == ["Acme"]
 
 
+def test_a_merge_of_names_makes_no_answer_smaller(memory: Memory) -> None:
+    """A filter by the name that went finds what it found before, in the delta and in a snapshot; one by the other finds all."""
+    one = note(memory, "One", entities=[{"name": "ACME Corp"}])
+    two = note(memory, "Two", entities=[{"name": "Acme"}])
+    memory.apply(propose(memory, [{"do": "rename_entity", "ids": [one], "names": ["ACME Corp"], "to": "Acme"}]))
+    for _ in range(2):
+        assert {o.id for o in memory.recall(entity_names=["acme corp"]).observations} == {one}
+        assert {o.id for o in memory.recall(entity_names=["Acme"]).observations} == {one, two}
+        assert [e.name for e in memory.recall(entity_names=["ACME Corp"]).entities] == ["Acme"]
+        memory.compact()
+
+
 def test_what_cannot_be_put_back_is_refused_whole(memory: Memory) -> None:
     """When somebody gave a field another value since, nothing of the proposal is undone, and every reason is said."""
     one, two, three = note(memory, "One"), note(memory, "Two"), note(memory, "Three")
