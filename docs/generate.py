@@ -168,7 +168,7 @@ def python() -> str:
     )
     made = f"```python\n{_signature('Memory', Memory.__init__)}\n```"
     parts = [head, f"## Memory\n\n{made}\n\n{_prose(inspect.getdoc(Memory))}\n"]
-    for name, member in vars(Memory).items():
+    for name, member in (item for part in Memory.__mro__[:-1] for item in vars(part).items()):
         if name.startswith("_"):
             continue
         if isinstance(member, property):

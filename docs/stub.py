@@ -10,8 +10,12 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+from grail_mem.memory import VERBS  # noqa: E402
+
 STUB = ROOT / "grail_mem" / "project.pyi"
-HEAD = '''"""Generated from memory.py by docs/stub.py; the verbs of Memory as coroutines."""
+HEAD = '''"""Generated from memory/ by docs/stub.py; the verbs of Memory as coroutines."""
 
 '''
 CLASS = """class MemoryProject:
@@ -32,15 +36,11 @@ CLASS = """class MemoryProject:
 
 def stub() -> str:
     """The text of the stub file."""
-    tree = ast.parse((ROOT / "grail_mem" / "memory.py").read_text())
-    memory = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Memory")
-    verbs = [
-        node
-        for node in memory.body
-        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_") and not node.decorator_list
-    ]
+    parts = [ast.parse(path.read_text()) for path in sorted((ROOT / "grail_mem" / "memory").glob("*.py"))]
+    tree = ast.Module([node for part in parts for node in part.body], [])
+    methods = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
     lines = [CLASS.rstrip()]
-    for verb in verbs:
+    for verb in (methods[name] for name in VERBS):
         returns = ast.unparse(verb.returns) if verb.returns else "None"
         lines.append(f"    async def {verb.name}({ast.unparse(verb.args)}) -> {returns}: ...")
     body = "\n".join(lines)
@@ -48,7 +48,7 @@ def stub() -> str:
 
 
 def _imports(tree: ast.Module, body: str) -> str:
-    """The import lines of memory.py, cut down to the names that the stub uses."""
+    """The import lines of the parts of Memory, cut down to the names that the stub uses."""
     used = {node.id for node in ast.walk(ast.parse(body)) if isinstance(node, ast.Name)}
     found: list[str] = []
     for node in ast.walk(tree):

@@ -13,11 +13,10 @@ from types import TracebackType
 from typing import Any, Self
 
 from grail_mem.index.embedder import Embedder
-from grail_mem.memory import Memory
+from grail_mem.memory import VERBS, Memory
 from grail_mem.recall.reranking import Reranker
 
-VERBS = tuple(name for name, member in vars(Memory).items() if callable(member) and not name.startswith("_"))
-"""The verbs, in the order in which Memory defines them."""
+__all__ = ["VERBS", "MemoryProject"]
 
 
 class MemoryProject:

@@ -1,0 +1,240 @@
+"""The verbs of Memory that answer questions, and those that prepare for it and learn from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from grail_mem.index.catalog import Indexed, update_catalog
+from grail_mem.index.embedding import embed, texts_without_vector
+from grail_mem.memory.opened import Opened
+from grail_mem.model.filter import Texts, Time, make_question
+from grail_mem.recall import exact
+from grail_mem.recall.calibration import Calibrated, calibrate
+from grail_mem.recall.cascade import cascade
+from grail_mem.recall.communities import communities
+from grail_mem.recall.document import document as one_document
+from grail_mem.recall.labelled import Questions
+from grail_mem.recall.local import local
+from grail_mem.recall.refit import Fit, refit
+from grail_mem.recall.result import Recall
+from grail_mem.recall.tuning import drop
+from grail_mem.recall.wish import make_wish, refuse_ranked
+
+
+class Recalling(Opened):
+    """Recall, its index, and what it learns from labelled questions."""
+
+    def recall(
+        self,
+        query: str | Sequence[str] | None = None,
+        *,
+        mode: str | None = None,
+        since: Time | None = None,
+        before: Time | None = None,
+        category: Texts | None = None,
+        tags: Texts | None = None,
+        tags_all: Texts | None = None,
+        entity_names: Texts | None = None,
+        entity_types: Texts | None = None,
+        relationship_type: Texts | None = None,
+        min_confidence: float | None = None,
+        kind: Texts | None = None,
+        status: Texts | None = None,
+        source_kind: Texts | None = None,
+        session: Texts | None = None,
+        speaker: Texts | None = None,
+        text: str | None = None,
+        as_of: Time | None = None,
+        limit: int | None = None,
+        order: str | None = None,
+        cursor: str | None = None,
+        asked_at: Time | None = None,
+        budget: int | None = None,
+        counter: Callable[[str], int] | None = None,
+        context: int | None = None,
+        strict: bool = False,
+        dates: str | None = None,
+        document: str | None = None,
+        ranking: str | None = None,
+    ) -> Recall:
+        """The observations that meet every condition; with a question, those of them that answer it best.
+
+        The filter is exact and holds on everything returned.
+
+        Args:
+            query: A question in words, or up to three wordings of it; the mode `recall` takes none.
+            mode: `recall`, all that meet the conditions; `cascade`, ranked by a question; `local`, about the entities that it
+                names; `global`, a map of the communities; `document`, of one document. When left out, a question decides.
+            since: Observed at or after: instant, date, or relative (`7d`, `2w`, `3mo`, `1y`, `12h`, `2 weeks ago`, `now`).
+            before: Observed before; the same forms.
+            category: Folder with everything below (`work/clients/acme` or `work/clients/acme/**`); `*` is one level. Any of
+                several.
+            tags: Any of these.
+            tags_all: All of these.
+            entity_names: Mentions any of these, by name or by another name that it gives; upper and lower case, spaces and Unicode form make no difference.
+            entity_types: Mentions an entity of any of these types.
+            relationship_type: States a relationship of any of these types.
+            min_confidence: 0 to 1.
+            kind: Any of these kinds.
+            status: Any of these.
+            source_kind: Any of these.
+            session: Part of any of these sessions.
+            speaker: Said by any of these; upper and lower case, spaces and Unicode form make no difference.
+            text: Title or content contain it, without regard to case.
+            as_of: Valid at that time: begun, not ended, not expired.
+            limit: At most so many, 1 to 100000, 50 when left out; ranked 1 to 1000, 10 when left out.
+            order: `newest` (default), `oldest`, `recorded` (latest written first), `confidence` (highest first).
+            cursor: Continues an earlier answer with the same filter and order.
+            asked_at: When the question is asked, for dates such as `last week`; now when left out.
+            budget: Tokens that the answer's text has at most.
+            counter: Counts them; an estimate when left out.
+            context: Turns before and after each hit of a conversation that come along, 0 to 10.
+            strict: Be silent too when somebody else than the one asked for said it.
+            dates: What the days do that the question names, such as `last week`: `boost` (default) what is from then, `filter`
+                out all else, or `off`.
+            document: For the mode `document`: an id, a path relative to the root, the text of a source, or a session.
+            ranking: What orders hits: `weighted`, `words`, `vectors`, `lexical` or `reciprocal_rank`; the setting `ranking` when
+                left out.
+
+        Returns:
+            The answer; `abstention` says why when there is nothing.
+
+        Raises:
+            InputError: A value cannot be used; `problems` lists every reason.
+            IndexUnusableError: A derived file is damaged.
+        """
+        unsaid = "document" if document is not None else "recall" if query is None else "cascade"
+        wanted = unsaid if mode is None else mode
+        conditions = {
+            "since": since, "before": before, "category": category, "tags": tags, "tags_all": tags_all,
+            "entity_names": entity_names, "entity_types": entity_types, "relationship_type": relationship_type,
+            "min_confidence": min_confidence, "kind": kind, "status": status, "source_kind": source_kind, "session": session,
+            "speaker": speaker, "text": text, "as_of": as_of, "now": datetime.now(UTC), "zone": self._settings.zone,
+        }  # fmt: skip
+        with self._lock:
+            view = self._open()
+            if wanted == "recall":
+                refuse_ranked(
+                    query,
+                    asked_at=asked_at,
+                    budget=budget,
+                    context=context,
+                    strict=strict,
+                    dates=dates,
+                    document=document,
+                    ranking=ranking,
+                )
+                f, page = make_question(limit=limit, order=order, cursor=cursor, **conditions)
+                return exact.recall(view, f, page)
+            questions, f, wish = make_wish(
+                wanted, query, self._settings, limit=limit, order=order, cursor=cursor, asked_at=asked_at, budget=budget,
+                counter=counter, context=context, strict=strict, dates=dates, document=document, conditions=conditions,
+                ranking=ranking, reranker=self._reranker,
+            )  # fmt: skip
+            searcher = self._search_state()
+            if wanted == "local":
+                return local(view, searcher, self._session, questions, f, wish)
+            if wanted == "global":
+                return communities(view, searcher, questions, f, wish)
+            if document is not None:
+                return one_document(view, searcher, self._session, document, questions, f, wish)
+            return cascade(view, searcher, questions, f, wish)
+
+    def search(self, query: str | Sequence[str], **asked: Any) -> Recall:
+        """The observations that answer a question best: `recall` in the mode `cascade`, with the same other arguments."""
+        return self.recall(query, mode="cascade", **asked)
+
+    def list_observations(
+        self, *, category: Texts | None = None, limit: int | None = None, cursor: str | None = None
+    ) -> Recall:
+        """All observations, of a category if one is named, newest first, a page at a time."""
+        return self.recall(category=category, limit=limit, cursor=cursor)
+
+    def index(self, *, progress: Callable[[str, int, int], None] | None = None) -> Indexed:
+        """Bring what ranked recall searches up to date: terms and names of the snapshot, and vectors of every passage.
+
+        Answers are complete without it but for vectors; it makes the first search faster, and makes what was written since
+        findable by meaning.
+
+        Args:
+            progress: Called with what is being done, how much of it is done, and how much there is.
+
+        Raises:
+            MissingDependencyError: The embedder that was chosen is not installed.
+        """
+        with self._lock:
+            view = self._open()
+            view.refresh()
+            done = update_catalog(view, progress=progress)
+            searcher = self._search_state()
+            searcher.refresh()
+            meaning = searcher.meaning
+            texts = texts_without_vector(view, searcher.corpus, meaning) if meaning else []
+        n_embedded = embed(meaning, texts, progress=progress, lock=self._lock) if meaning else 0
+        return replace(done, n_embedded=n_embedded, model=searcher.gates_name)
+
+    def calibrate(
+        self, questions: Questions, *, dry_run: bool = False, progress: Callable[[str, int, int], None] | None = None
+    ) -> Calibrated:
+        """Fit to labelled questions when ranked recall is silent; counts from then on for this embedder in this store.
+
+        The gates are written to `gates.json` in the store's root. What they do is measured on questions that they were not
+        fitted to, beside the same of the gates in force.
+
+        Args:
+            questions: A file of JSON lines or such mappings: `question`; `answers`, a list of ids, empty when the store has no
+                answer; and optionally `asked_at`. 20 with an answer and 20 without one at least.
+            dry_run: Only report.
+            progress: Called with what is being done, how much of it is done, and how much there is.
+
+        Raises:
+            InputError: The questions cannot be used or are too few, `problems` lists every reason; or vectors are missing.
+            NotFoundError: There is no such file.
+        """
+        with self._lock:
+            return calibrate(self._open(), self._search_state(), questions, dry_run=dry_run, progress=progress)
+
+    def fit(
+        self,
+        questions: Questions,
+        *,
+        recipe: str | None = None,
+        force: bool = False,
+        dry_run: bool = False,
+        progress: Callable[[str, int, int], None] | None = None,
+    ) -> Fit:
+        """Fit the weights of the ranking to labelled questions, near to those shipped; kept only where that is better.
+
+        The weights are written to `weights.json` in the store's root. Scores change with them, so gates do not count any more
+        until `calibrate` makes new ones.
+
+        Args:
+            questions: As for `calibrate`; those without an answer teach nothing. 20 others at least.
+            recipe: `words`, `vectors` or `lexical`; the one in use when left out.
+            force: Keep the weights even if they are no better, unless they are those shipped.
+            dry_run: Only report.
+            progress: Called with what is being done, how much of it is done, and how much there is.
+
+        Raises:
+            InputError: The questions cannot be used or are too few, `problems` lists every reason; or vectors are missing.
+            NotFoundError: There is no such file.
+            MissingDependencyError: The extra `fit` is not installed.
+        """
+        with self._lock:
+            return refit(
+                self._open(), self._search_state(), questions, recipe=recipe, force=force, dry_run=dry_run,
+                progress=progress,
+            )  # fmt: skip
+
+    def reset_gates(self) -> bool:
+        """Remove the store's own gates, so that those shipped count again; returns whether there were any."""
+        with self._lock:
+            return drop(self._open().layout.gates)
+
+    def reset_weights(self) -> bool:
+        """Remove the store's own weights, so that those shipped count again; returns whether there were any."""
+        with self._lock:
+            return drop(self._open().layout.weights)
