@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Callable, Sequence
 from collections.abc import Iterable, Mapping, Sequence
+from grail_mem.consolidate.finding import LEAST_CONFIDENCE
 from grail_mem.consolidate.outcome import Outcome
 from grail_mem.consolidate.proposal import Proposal
-from grail_mem.consolidate.propose import LEAST_CONFIDENCE, ProposalSet
+from grail_mem.consolidate.propose import ProposalSet
 from grail_mem.index.catalog import Indexed
 from grail_mem.index.embedder import Embedder
 from grail_mem.model.filter import Texts

@@ -16,6 +16,8 @@ KINDS: Final = (
     "move_entity", "expire_stale", "promote_inference", "canonicalise_attribute",
 )  # fmt: skip
 """The kinds of findings that the built-in detectors make, in the order in which they are shown and applied."""
+LEAST_CONFIDENCE: Final = 0.5
+"""Findings that are less sure are not proposed; chosen so that nine in ten proposals are worth a look."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from grail_mem.consolidate.decisions import Decided, read_decisions, what_changed
 from grail_mem.consolidate.detect import Detected, check_kinds, detect
-from grail_mem.consolidate.finding import Finding
+from grail_mem.consolidate.finding import LEAST_CONFIDENCE, Finding
 from grail_mem.consolidate.listing import in_order
 from grail_mem.consolidate.proposal import Affected, Evidence, Proposal, digest_of, read_proposal, written
 from grail_mem.consolidate.proposal_file import Stored, read_sets, write_set
@@ -32,8 +32,6 @@ from grail_mem.store.layout import Layout
 from grail_mem.store.lock import exclusive
 
 LOCK: Final = "consolidate.lock"
-LEAST_CONFIDENCE: Final = 0.5
-"""Findings that are less sure are not proposed; chosen so that nine in ten proposals are worth a look."""
 
 
 @dataclass(frozen=True, slots=True)

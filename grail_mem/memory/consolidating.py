@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING
 
-from grail_mem.consolidate import decide
-from grail_mem.consolidate.listing import proposals
-from grail_mem.consolidate.outcome import Outcome
-from grail_mem.consolidate.proposal import Proposal
-from grail_mem.consolidate.propose import LEAST_CONFIDENCE, ProposalSet, consolidate
+from grail_mem.consolidate.finding import LEAST_CONFIDENCE
 from grail_mem.memory.opened import Opened
 from grail_mem.model.filter import Texts
+
+if TYPE_CHECKING:  # half as much again as all else that a recall loads; the verbs load it when they are called
+    from grail_mem.consolidate.outcome import Outcome
+    from grail_mem.consolidate.proposal import Proposal
+    from grail_mem.consolidate.propose import ProposalSet
 
 
 class Consolidating(Opened):
@@ -38,6 +40,8 @@ class Consolidating(Opened):
         Raises:
             InputError: A kind is not known.
         """
+        from grail_mem.consolidate.propose import consolidate
+
         with self._lock:
             self._open()
         return consolidate(
@@ -57,6 +61,8 @@ class Consolidating(Opened):
         Raises:
             InputError: A status or kind is not known.
         """
+        from grail_mem.consolidate.listing import proposals
+
         with self._lock:
             return proposals(self._open(), status=status, kind=kind, min_confidence=min_confidence)
 
@@ -85,8 +91,10 @@ class Consolidating(Opened):
             NotFoundError: There is no such proposal; nothing was applied.
             StoreError: The disk did not take one; those before it are applied.
         """
+        from grail_mem.consolidate.decide import apply
+
         with self._lock:
-            return decide.apply(
+            return apply(
                 self._open(), ids, dry_run=dry_run, actor=actor or self._actor, reason=reason, progress=progress
             )
 
@@ -101,8 +109,10 @@ class Consolidating(Opened):
         Raises:
             NotFoundError: There is no such proposal; nothing was rejected.
         """
+        from grail_mem.consolidate.decide import reject
+
         with self._lock:
-            return decide.reject(self._open(), ids, actor=actor or self._actor, reason=reason)
+            return reject(self._open(), ids, actor=actor or self._actor, reason=reason)
 
     def undo(
         self,
@@ -128,7 +138,9 @@ class Consolidating(Opened):
         Raises:
             NotFoundError: There is no such proposal; nothing was undone.
         """
+        from grail_mem.consolidate.decide import undo
+
         with self._lock:
-            return decide.undo(
+            return undo(
                 self._open(), ids, dry_run=dry_run, actor=actor or self._actor, reason=reason, progress=progress
             )

@@ -36,6 +36,7 @@ def test_only_the_subject_is_positional() -> None:
             [],
             ["query"],
             ["id"],
+            ["ids"],
             ["id", "category"],
             ["tail"],
             ["drafts"],
