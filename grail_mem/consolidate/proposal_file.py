@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -32,21 +33,25 @@ class Stored:
         proposals: By id; of several that have one id, that of the newest file.
         problems: What could not be read.
         newest: The ids of the newest set, in its order.
+        sets: The ids in each set, by path relative to the root.
     """
 
     proposals: Mapping[str, Proposal] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
     newest: tuple[str, ...] = ()
+    sets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def read_sets(layout: Layout) -> Stored:
     """Every proposal in every set that is there."""
     found: dict[str, Proposal] = {}
     problems: list[Problem] = []
-    newest: tuple[str, ...] = ()
+    sets: dict[str, tuple[str, ...]] = {}
     for name in reversed(_names(layout)):
         where = f"{FOLDER}/{name}"
         items = _items(layout, where, problems)
+        if items is None:
+            continue
         ids: list[str] = []
         for number, item in enumerate(items, start=1):
             try:
@@ -56,8 +61,9 @@ def read_sets(layout: Layout) -> Stored:
                 continue
             ids.append(proposal.id)
             found.setdefault(proposal.id, proposal)
-        newest = newest or tuple(ids)
-    return Stored(found, tuple(problems), newest)
+        sets[where] = tuple(ids)
+    newest = next(iter(sets.values()), ())
+    return Stored(found, tuple(problems), newest, sets)
 
 
 def write_set(layout: Layout, proposals: Sequence[Proposal], *, made_at: str, about: Mapping[str, Any]) -> str:
@@ -73,6 +79,16 @@ def write_set(layout: Layout, proposals: Sequence[Proposal], *, made_at: str, ab
     document = {"version": VERSION, "made_at": made_at, **about, "proposals": [written(p) for p in proposals]}
     replace_file(layout.root / where, json.dumps(document, ensure_ascii=False, indent=1).encode() + b"\n")
     return where
+
+
+def drop_replaced(layout: Layout, stored: Stored, proposals: Sequence[Proposal]) -> None:
+    """Remove the sets of which every proposal stands in a newer one as well; what holds decided ones or odd things stays."""
+    now = {proposal.id for proposal in proposals}
+    odd = {problem.where for problem in stored.problems}
+    for where, ids in stored.sets.items():
+        if now.issuperset(ids) and where not in odd:
+            with suppress(OSError):
+                (layout.root / where).unlink()
 
 
 def _file_name(made_at: str, taken: set[str]) -> str:
@@ -91,7 +107,8 @@ def _names(layout: Layout) -> list[str]:
         return []
 
 
-def _items(layout: Layout, where: str, problems: list[Problem]) -> list[Any]:
+def _items(layout: Layout, where: str, problems: list[Problem]) -> list[Any] | None:
+    """The items of a set; None when it is none, which is a problem unless it is gone."""
     try:
         if os.stat(layout.root / where).st_size > MAX_BYTES:
             raise ValueError("it is too large")
@@ -100,9 +117,11 @@ def _items(layout: Layout, where: str, problems: list[Problem]) -> list[Any]:
             raise ValueError("it holds no list `proposals`")  # noqa: TRY004  a file is wrong, not an argument
         if document.get("version") != VERSION:
             raise ValueError(f"it is of version {document.get('version')!r}, not {VERSION}")
+    except FileNotFoundError:  # a run replaced it just now
+        return None
     except (OSError, ValueError, RecursionError) as error:
         problems.append(_bad(where, str(error)))
-        return []
+        return None
     return list(document["proposals"])
 
 

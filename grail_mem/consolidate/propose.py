@@ -18,7 +18,7 @@ from grail_mem.consolidate.detect import Detected, check_kinds, detect
 from grail_mem.consolidate.finding import LEAST_CONFIDENCE, Finding
 from grail_mem.consolidate.listing import in_order
 from grail_mem.consolidate.proposal import Affected, Evidence, Proposal, digest_of, read_proposal, written
-from grail_mem.consolidate.proposal_file import Stored, read_sets, write_set
+from grail_mem.consolidate.proposal_file import Stored, drop_replaced, read_sets, write_set
 from grail_mem.consolidate.reading import Reading
 from grail_mem.consolidate.standing import standing
 from grail_mem.errors import IndexUnusableError, InputError
@@ -118,6 +118,7 @@ def consolidate(
         path = ""
         if not dry_run and [written(p) for p in waiting] != [written(stored.proposals[i]) for i in stored.newest]:
             path = write_set(view.layout, waiting, made_at=format_time(at), about=_about(detected))
+            drop_replaced(view.layout, stored, waiting)
     return ProposalSet(
         tuple(standing(view, waiting, decided)), tuple(fresh), path, tuple(detected.ran), detected.skipped, made.n_declined,
         (*stored.problems, *made.problems), time.monotonic() - began,

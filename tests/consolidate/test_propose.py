@@ -109,6 +109,37 @@ def test_pending_proposals_keep_their_ids_when_more_come(memory: Memory) -> None
     assert "long" in memory.get(one).tags
 
 
+def test_a_set_goes_when_a_newer_one_has_all_of_it(memory: Memory) -> None:
+    """What waits stands in one file, however many runs there were; a set with a decided proposal in it stays."""
+    ids = []
+    for number in range(4):
+        long_note(memory, f"Note {number}")
+        ids.append(run(memory).new[0])
+    folder = memory.root / "output/proposals"
+    assert len(list(folder.iterdir())) == 1
+    memory.reject(ids[0])
+    long_note(memory, "Last")
+    run(memory)
+    assert len(list(folder.iterdir())) == 2
+    assert memory.proposals(status="rejected")[0].rationale == "'Note 0' is long."
+    (folder / "9.json").write_text("no set")
+    long_note(memory, "After all")
+    run(memory)
+    assert (folder / "9.json").exists()
+    assert len(memory.proposals()) == 5
+
+
+def test_an_empty_run_leaves_nothing_waiting(memory: Memory) -> None:
+    """When the newest set is empty, nothing of an older one waits."""
+    one = long_note(memory, "One")
+    run(memory)
+    memory.hide(one)
+    assert run(memory).proposals == ()
+    memory.restore(one)
+    assert memory.proposals() == ()
+    assert [p.stale for p in memory.proposals(status="stale")] == [("the last run found it no longer",)]
+
+
 def test_what_no_longer_holds_is_not_listed(memory: Memory) -> None:
     """A proposal whose observation changed, and that is not found again, is stale and waits no longer."""
     one = long_note(memory, "One")
