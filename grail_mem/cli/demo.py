@@ -161,6 +161,7 @@ def _suggest(place: Which) -> None:
         (place.command("search", "--mode", "local", "Ines"), "what is known of her"),
         (place.command("sql", "select tag, count(*) as n from tags group by tag order by n desc, tag limit 5"), ""),
         (place.command("add", "--title", "Mine", "--content", "My first memory."), "then recall it"),
+        (place.command("consolidate"), "what is worth tidying; nothing changes"),
         (place.command("check"), "is everything in order?"),
     )
     for command, why in said:
