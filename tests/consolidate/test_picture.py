@@ -41,3 +41,22 @@ def test_what_cannot_be_drawn_is_refused(tmp_path: Path, name: str, mentions: li
     with pytest.raises(InputError):
         plot_groups(tmp_path / name, mentions, PANELS)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_panel_with_mentions_of_its_own_shows_only_these(tmp_path: Path) -> None:
+    """One entity under two names before and under one afterwards; then an observation less."""
+    before = [("id1", "J. Lind"), ("id1", "Saw"), ("id2", "Johanna Lind"), ("id2", "Saw")]
+    after = [(identifier, name.replace("J. ", "Johanna ")) for identifier, name in before]
+    marks = []
+    for shown in (None, before, after, after[:2]):
+        plot_groups(tmp_path / "a.svg", before, [Panel("now", {"id1": "workshop", "id2": "workshop"}, shown)])
+        marks.append((tmp_path / "a.svg").read_text().count("<use "))
+    assert [marks[0] - n for n in marks] == [0, 0, 1, 2]
+
+
+def test_names_that_are_asked_for_are_written_before_others(tmp_path: Path) -> None:
+    mentions = [(f"id{at}", f"Thing {other}") for at in range(60) for other in (at, (at + 1) % 60)]
+    for name, named in (("none", ()), ("one", ("Thing 41",)), ("unknown", ("Thing 99",))):
+        plot_groups(tmp_path / f"{name}.png", mentions, [Panel("now", {"id1": "home"})], named=named)
+    drawn = {name: (tmp_path / f"{name}.png").read_bytes() for name in ("none", "one", "unknown")}
+    assert drawn["none"] == drawn["unknown"] != drawn["one"]
