@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from grail_mem.consolidate.statements.sameness import Edit, edits
-from grail_mem.consolidate.statements.wording import NEGATIONS, PASSING, Wording, essence, is_number
+from grail_mem.consolidate.statements.wording import NEGATIONS, Wording, essence, is_number, is_passing
 from grail_mem.index.tokens import STOP_WORDS
 
 _NOT_NOW: Final = """
@@ -20,8 +20,8 @@ options assume assumes estimate estimated about approximately around roughly alm
 also too additionally another both second secondary alternative besides other others various several some sometimes often usually
 ? ~ ~~ ☐ ≈
 """
-UNSETTLED: Final = PASSING.union(_NOT_NOW.split())
-"""Words of what is past, possible, rough, passing or one of several: statements with them can both hold."""
+UNSETTLED: Final = frozenset(_NOT_NOW.split())
+"""Words of what is past, possible, rough or one of several: statements with them can both hold."""
 _PAST_TENSE: Final = frozenset(("was", "were", "had", "did", "been"))
 """What happened can happen again in another way."""
 
@@ -85,7 +85,12 @@ def is_settled(said: Wording, *, past: bool = True) -> bool:
     """
     words = frozenset(said.words)
     used_to = any(a == "used" and b == "to" for a, b in zip(said.words, said.words[1:], strict=False))
-    return words.isdisjoint(UNSETTLED) and not used_to and (past or words.isdisjoint(_PAST_TENSE))
+    return (
+        words.isdisjoint(UNSETTLED)
+        and not is_passing(said.words)
+        and not used_to
+        and (past or words.isdisjoint(_PAST_TENSE))
+    )
 
 
 def difference(left: Wording, right: Wording) -> Difference | None:

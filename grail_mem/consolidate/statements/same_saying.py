@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from grail_mem.consolidate.statements.same_texts import LEAST_SHORT, is_short_text
 from grail_mem.consolidate.statements.statements import About, Statements
-from grail_mem.consolidate.statements.wording import PASSING
+from grail_mem.consolidate.statements.wording import is_passing
 from grail_mem.model.names import entity_key, session_key
 
 _MOST_WAYS: Final = 64
@@ -32,13 +32,13 @@ def same_sayings(text: Sequence[int], statements: Statements) -> Iterator[list[i
     is_short = is_short_text(statements, text[0])
     if is_short and statements.n_content(text[0]) < LEAST_SHORT:
         return
-    is_passing = not PASSING.isdisjoint(statements.said(text[0]).words)
+    passing = is_passing(statements.said(text[0]).words)
     apart: dict[tuple[Any, ...], dict[Way, list[int]]] = defaultdict(lambda: defaultdict(list))
     for index in text:
         about = statements.about[index]
         if is_short and about.turn is not None:
             continue
-        day = about.observed_us // DAY_US if is_passing or about.kind == "episodic" else None
+        day = about.observed_us // DAY_US if passing or about.kind == "episodic" else None
         words = statements.said(index).words if is_short else None
         apart[about.from_us, about.until_us, about.expires_us, day, words][_way(about)].append(index)
     for ways in apart.values():

@@ -28,6 +28,8 @@ month temporarily temporary interim meanwhile yet already still heute gestern mo
 """
 PASSING: Final = frozenset(_PASSING.split())
 """Words whose meaning depends on when they were said; the same languages."""
+_PERIODS: Final = frozenset(("week", "month", "morning", "afternoon", "evening", "weekend"))
+_RATES: Final = frozenset(("a", "per", "each", "every"))
 
 _FENCE: Final = re.compile(
     r"<\s*/?\s*(?:memories|observation|overview|turn)\b[^<>\n]*>"
@@ -129,6 +131,17 @@ def says_something(text: str) -> bool:
 def is_fenced(text: str) -> bool:
     """Whether a text holds a tag of a pack: somebody stored what was recalled."""
     return ("<" in text or "&lt;" in text) and _FENCE.search(text) is not None
+
+
+def is_passing(words: tuple[str, ...]) -> bool:
+    """Whether what a text means depends on when it was said; `a month` and `every week` are rates, and do not.
+
+    Example:
+        >>> is_passing(("due", "this", "month")), is_passing(("1,450", "pounds", "a", "month"))
+        (True, False)
+    """
+    before = ("", *words)
+    return any(word in PASSING and not (word in _PERIODS and before[at] in _RATES) for at, word in enumerate(words))
 
 
 def essence(words: tuple[str, ...]) -> tuple[str, ...]:
