@@ -111,7 +111,7 @@ def ask(question: str) -> str | None:
     """The line that is typed in answer to a question, without spaces around it; None when there is no more input."""
     sys.stderr.write(f"{safe(question)} ")
     sys.stderr.flush()
-    line = sys.stdin.readline()
+    line = sys.stdin.readline() if sys.stdin is not None else ""
     return line.strip().lower() if line else None
 
 

@@ -7,7 +7,6 @@ import re
 import shlex
 import subprocess
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -15,7 +14,7 @@ import typer
 from grail_mem.cli import options as o
 from grail_mem.cli import output
 from grail_mem.cli.proposal_text import show_list, show_one, show_outcomes
-from grail_mem.cli.which import Which, short_id, which
+from grail_mem.cli.which import Which, is_folder, short_id, which
 from grail_mem.errors import ConflictError, InputError, NotFoundError
 
 if TYPE_CHECKING:  # most of a command's start-up
@@ -274,7 +273,10 @@ def _open(memory: Memory, planned: Outcome) -> None:
     if not editor or not paths:
         output.note("Set $EDITOR to open files." if paths else "There is no file to open yet.")
         return
-    subprocess.run([*shlex.split(editor), *dict.fromkeys(paths)], check=False)
+    try:
+        subprocess.run([*shlex.split(editor), *dict.fromkeys(paths)], check=False)
+    except (OSError, ValueError) as error:
+        output.note(f"The editor {editor!r} cannot be started: {error}.")
 
 
 def _end(done: Sequence[Outcome], place: Which, verb: str, *, dry_run: bool, as_json: bool) -> None:
@@ -291,7 +293,7 @@ def _end(done: Sequence[Outcome], place: Which, verb: str, *, dry_run: bool, as_
 def _split(verb: str, words: Sequence[str] | None, root: str | None) -> tuple[Which, list[str]]:
     """The store and the ids: the first word is the store when it is a folder and no whole id."""
     given = list(words or ())
-    if (given and root is None and not _FULL.fullmatch(given[0].upper()) and Path(given[0]).expanduser().is_dir()) or (
+    if (given and root is None and not _FULL.fullmatch(given[0].upper()) and is_folder(given[0])) or (
         given and root is None and not _TAIL.fullmatch(given[0].strip().upper())
     ):
         place, ids = which(given[0], None), given[1:]

@@ -73,7 +73,14 @@ def which(named: str | None, root: str | None) -> Which:
     if named is not None and root is not None:
         raise InputError(f"The store is named twice: {named!r} and --root {root!r}.", hint="Name it once.")
     if (chosen := root if named is None else named) is not None:
-        return Which(Path(chosen).expanduser(), chosen)
+        try:
+            root_named = Path(chosen).expanduser()
+            root_named.exists()
+        except (OSError, ValueError, RuntimeError) as error:
+            raise InputError(
+                f"{chosen[:80]!r} cannot be a folder: {error}.", hint="Name the store's folder."
+            ) from error
+        return Which(root_named, chosen)
     from grail_mem.memory import open_root
 
     return Which(open_root(None))
@@ -95,7 +102,7 @@ def split(
         InputError: There are too few words or too many.
     """
     given = list(words or ())
-    if may_lack and (not given or (root is None and len(given) == 1 and _is_folder(given[0]))):
+    if may_lack and (not given or (root is None and len(given) == 1 and is_folder(given[0]))):
         return which(given[0] if given else None, root), []
     if root is None and len(given) == len(own) + 1:
         return which(given[0], None), given[1:]
@@ -110,14 +117,14 @@ def split(
 
 def _names_a_folder(own: str, text: str) -> bool:
     """Whether a word is the store and the command's own word is missing."""
-    return (own in {"QUESTION", "FILE"} or (own == "ID" and not _may_be_id(text))) and _is_folder(text)
+    return (own in {"QUESTION", "FILE"} or (own == "ID" and not _may_be_id(text))) and is_folder(text)
 
 
-def _is_folder(text: str) -> bool:
+def is_folder(text: str) -> bool:
     """Whether a text is the path of a folder; a long or odd one is none."""
     try:
-        return Path(text).is_dir()
-    except (OSError, ValueError):
+        return Path(text).expanduser().is_dir()
+    except (OSError, ValueError, RuntimeError):
         return False
 
 

@@ -10,18 +10,21 @@ import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
 
 from grail_mem.consolidate.changes import edited_by
-from grail_mem.consolidate.decisions import Decided, Decision, entry_for, read_decisions
+from grail_mem.consolidate.decisions import Decided, entry_for, read_decisions
+from grail_mem.consolidate.detect import listed
 from grail_mem.consolidate.outcome import Outcome, file_changes
-from grail_mem.consolidate.proposal import Evidence, Proposal
+from grail_mem.consolidate.proposal import Proposal
 from grail_mem.consolidate.proposal_file import read_sets
-from grail_mem.consolidate.standing import changed_since
+from grail_mem.consolidate.standing import changed_since, of_decision, waiting_ids, withdrawn
 from grail_mem.consolidate.undo_file import drop_undo, write_undo
 from grail_mem.consolidate.undoing import undone
-from grail_mem.errors import ConflictError, GrailError, InputError, NotFoundError
-from grail_mem.model.times import format_time
+from grail_mem.errors import GrailError, InputError, NotFoundError
+from grail_mem.model.observation import EPOCH
+from grail_mem.model.times import format_time, parse_time
 from grail_mem.query.find import Known
 from grail_mem.query.view import View
 from grail_mem.store.files import translated
@@ -32,39 +35,36 @@ from grail_mem.write.staged import staging, tell, writing
 Progress = Callable[[int], None]
 
 
-def asked_for(view: View, ids: str | Collection[str]) -> dict[str, Proposal]:
-    """The proposals with these ids, in order.
+class _Asked(NamedTuple):
+    """The proposals that were asked for, in order, and all that wait."""
+
+    proposals: tuple[Proposal, ...]
+    waiting: frozenset[str]
+
+
+def _asked_for(view: View, ids: str | Collection[str], decided: Decided) -> _Asked:
+    """The proposals with these ids, in order, each once.
 
     Raises:
-        InputError: No id was given.
+        InputError: No id was given, or something that is none.
         NotFoundError: There is no proposal of one of them; the message names all such.
     """
-    wanted = [ids] if isinstance(ids, str) else list(ids)
-    if not wanted:
+    wanted = [text.strip().upper() for text in listed("ids", ids)]
+    if not all(wanted) or not wanted:
         raise InputError("No proposal was named.", hint="`grail proposals list` shows those that wait.")
-    clean = list(dict.fromkeys(str(id_).strip().upper() for id_ in wanted))
-    there = read_sets(view.layout).proposals
-    if any(id_ not in there for id_ in clean):
-        there = _from_ledger(read_decisions(view.layout)) | dict(there)
-    missing = [id_ for id_ in clean if id_ not in there]
+    stored = read_sets(view.layout)
+    there = _from_ledger(decided) | dict(stored.proposals)
+    missing = [id_ for id_ in dict.fromkeys(wanted) if id_ not in there]
     if missing:
         raise NotFoundError(
             f"There is no proposal {', '.join(missing)}.", hint="`grail proposals list` shows those that wait."
         )
-    return {id_: there[id_] for id_ in clean}
+    return _Asked(tuple(there[id_] for id_ in dict.fromkeys(wanted)), frozenset(waiting_ids(stored, decided)))
 
 
 def _from_ledger(decided: Decided) -> dict[str, Proposal]:
     """Proposals of which only the decision is left, since `output/` was deleted."""
     return {id_: of_decision(one) for id_, one in decided.latest.items()}
-
-
-def of_decision(one: Decision) -> Proposal:
-    """What the ledger still knows of a proposal."""
-    return Proposal(
-        one.proposal_id, one.kind, 0.0, "Only the decision is left: output/proposals was deleted.", {}, (), Evidence(), (),
-        one.fingerprint, one.grounds, one.pairs, "",
-    )  # fmt: skip
 
 
 def apply(
@@ -90,26 +90,30 @@ def apply(
         NotFoundError: There is no such proposal.
         StoreError: The disk did not take it; the proposals before that one are applied.
     """
-    wanted = asked_for(view, ids)
     if dry_run:
         decided = read_decisions(view.layout)
-        return [_planned(view, proposal, decided, create=False)[0] for proposal in wanted.values()]
+        asked = _asked_for(view, ids, decided)
+        return [_planned(view, proposal, asked, decided, create=False)[0] for proposal in asked.proposals]
     outcomes: list[Outcome] = []
+    _asked_for(view, ids, read_decisions(view.layout))  # a wrong id is told before anything is made
     with staging(view.layout) as staging_fd, translated("apply the proposal"), writing(view):
         decided = read_decisions(view.layout)
-        for proposal in wanted.values():
+        asked, clock = _asked_for(view, ids, decided), _Clock(decided.last_at)
+        for proposal in asked.proposals:
             folders = _missing_folders(view.layout, proposal)
-            outcome, edited = _planned(view, proposal, decided, create=True)
+            outcome, edited = _planned(view, proposal, asked, decided, create=True)
             if outcome.done:
                 write_undo(view.layout, proposal.id, edited, folders)
-                entry = entry_for(proposal, "apply", at=_now(), actor=actor, reason=reason)
+                entry = entry_for(proposal, "apply", at=clock.now(), actor=actor, reason=reason)
                 try:
                     commit(view, staging_fd, edited, actor=actor, reason=_because(proposal, reason), beside=[entry])
-                except Exception:
-                    drop_undo(view.layout, proposal.id)
+                except Exception:  # the disk may have taken it and not said so
+                    if read_decisions(view.layout).statuses.get(proposal.id) != "applied":
+                        drop_undo(view.layout, proposal.id)
+                        _remove_empty(view.layout, folders)
                     raise
                 outcome = replace(outcome, status="applied")
-            if not outcome.done:
+            else:
                 _remove_empty(view.layout, folders)
             outcomes.append(outcome)
             if progress:
@@ -117,22 +121,41 @@ def apply(
     return outcomes
 
 
-def _planned(view: View, proposal: Proposal, decided: Decided, *, create: bool) -> tuple[Outcome, list[Edited]]:
+class _Clock:
+    """Times for decisions, each later than all decisions before it, whatever another clone's clock said."""
+
+    def __init__(self, last_at: str) -> None:
+        self._last = parse_time(last_at) if last_at else EPOCH
+
+    def now(self) -> str:
+        """The time, or the shortest time after the last decision."""
+        self._last = max(datetime.now(UTC), self._last + timedelta(microseconds=1))
+        return format_time(self._last)
+
+
+def _planned(
+    view: View, proposal: Proposal, asked: _Asked, decided: Decided, *, create: bool
+) -> tuple[Outcome, list[Edited]]:
     """What applying a proposal comes to, and the observations as they would be; none when it cannot be applied."""
     status = decided.statuses.get(proposal.id, "pending")
+
+    def refused(reasons: Sequence[str], status: str = status) -> tuple[Outcome, list[Edited]]:
+        return Outcome(proposal.id, proposal.kind, status, done=False, reasons=tuple(reasons)), []
+
     if status == "applied":
-        return Outcome(proposal.id, proposal.kind, status, done=False, reasons=(_when(decided, proposal),)), []
+        return refused([_when(decided, proposal)])
     if not proposal.changes:
-        return Outcome(proposal.id, proposal.kind, status, done=False, reasons=(proposal.rationale,)), []
-    now = read_all(view, [item.id for item in proposal.affected])
-    stale = tuple(changed_since(proposal.affected, _known(now), view.hidden))
-    if stale:
-        return Outcome(proposal.id, proposal.kind, "stale", done=False, reasons=stale), []
+        return refused([proposal.rationale])
     try:
+        now = read_all(view, [item.id for item in proposal.affected])
+        stale = tuple(changed_since(proposal.affected, _known(now), view.hidden))
+        if not stale and status == "pending" and proposal.id not in asked.waiting:
+            stale = withdrawn(proposal, decided).stale
+        if stale:
+            return refused(stale, "stale")
         edited = edited_by(view, proposal.changes, now, create=create)
-    except (InputError, ConflictError) as error:
-        reasons = tuple(error.problems) if isinstance(error, InputError) else (str(error),)
-        return Outcome(proposal.id, proposal.kind, status, done=False, reasons=reasons), []
+    except (GrailError, OSError) as error:  # of this one alone; the others are gone on with
+        return refused(error.problems if isinstance(error, InputError) else [str(error)])
     warnings = tuple(dict.fromkeys(warning for one in edited for warning in one.warnings))
     return Outcome(proposal.id, proposal.kind, status, done=True, reasons=warnings, files=file_changes(edited)), edited
 
@@ -152,18 +175,19 @@ def reject(view: View, ids: str | Collection[str], *, actor: str, reason: str) -
     Raises:
         NotFoundError: There is no such proposal.
     """
-    wanted = asked_for(view, ids)
     outcomes: list[Outcome] = []
     entries = []
+    _asked_for(view, ids, read_decisions(view.layout))  # a wrong id is told before anything is made
     with staging(view.layout), translated("reject the proposal"), writing(view):
         decided = read_decisions(view.layout)
-        for proposal in wanted.values():
+        clock = _Clock(decided.last_at)
+        for proposal in _asked_for(view, ids, decided).proposals:
             status = decided.statuses.get(proposal.id, "pending")
             if status in ("applied", "rejected"):
                 said = "it is applied; undo it first" if status == "applied" else "it was rejected already"
                 outcomes.append(Outcome(proposal.id, proposal.kind, status, done=False, reasons=(said,)))
                 continue
-            entries.append(entry_for(proposal, "reject", at=_now(), actor=actor, reason=reason))
+            entries.append(entry_for(proposal, "reject", at=clock.now(), actor=actor, reason=reason))
             outcomes.append(Outcome(proposal.id, proposal.kind, "rejected", done=True))
         if entries:
             tell(view, entries)
@@ -188,25 +212,32 @@ def undo(
     Raises:
         NotFoundError: There is no such proposal.
     """
-    wanted = asked_for(view, ids)
     if dry_run:
         decided = read_decisions(view.layout)
-        return [_undoing(view, proposal, decided)[0] for proposal in wanted.values()]
+        asked = _asked_for(view, ids, decided)
+        return [_undoing(view, proposal, decided)[0] for proposal in asked.proposals]
     outcomes: dict[str, Outcome] = {}
+    _asked_for(view, ids, read_decisions(view.layout))  # a wrong id is told before anything is made
     with staging(view.layout) as staging_fd, translated("undo the proposal"), writing(view):
         decided = read_decisions(view.layout)
-        last_first = sorted(wanted.values(), key=lambda p: decided.latest[p.id].at if p.id in decided.latest else "")
-        for proposal in reversed(last_first):
+        asked, clock = _asked_for(view, ids, decided), _Clock(decided.last_at)
+        places = {id_: number for number, id_ in enumerate(decided.latest)}
+        for proposal in sorted(asked.proposals, key=lambda p: -places.get(p.id, -1)):
             outcome, edited, folders = _undoing(view, proposal, decided)
             if outcome.done:
-                entry = entry_for(proposal, "undo", at=_now(), actor=actor, reason=reason)
-                commit(view, staging_fd, edited, actor=actor, reason=_because(proposal, reason), beside=[entry])
-                _remove_empty(view.layout, folders)
-                drop_undo(view.layout, proposal.id)
+                entry = entry_for(proposal, "undo", at=clock.now(), actor=actor, reason=reason)
+                try:
+                    commit(view, staging_fd, edited, actor=actor, reason=_because(proposal, reason), beside=[entry])
+                except InputError as error:  # a link stands where a folder was; nothing was changed
+                    status = decided.statuses[proposal.id]
+                    outcome = Outcome(proposal.id, proposal.kind, status, done=False, reasons=tuple(error.problems))
+                else:
+                    _remove_empty(view.layout, folders)
+                    drop_undo(view.layout, proposal.id)
             outcomes[proposal.id] = outcome
             if progress:
                 progress(len(outcomes))
-    return [outcomes[id_] for id_ in wanted]
+    return [outcomes[proposal.id] for proposal in asked.proposals]
 
 
 def _undoing(view: View, proposal: Proposal, decided: Decided) -> tuple[Outcome, list[Edited], tuple[str, ...]]:
@@ -219,11 +250,8 @@ def _undoing(view: View, proposal: Proposal, decided: Decided) -> tuple[Outcome,
             (),
         )
     if status != "applied":
-        return (
-            Outcome(proposal.id, proposal.kind, status, done=False, reasons=("nobody applied or rejected it",)),
-            [],
-            (),
-        )
+        said = "it was undone already" if status == "undone" else "nobody applied or rejected it"
+        return Outcome(proposal.id, proposal.kind, status, done=False, reasons=(said,)), [], ()
     try:
         edited, remarks, folders = undone(view, proposal.id)
     except GrailError as error:
@@ -235,10 +263,6 @@ def _undoing(view: View, proposal: Proposal, decided: Decided) -> tuple[Outcome,
 
 def _because(proposal: Proposal, reason: str) -> str:
     return f"proposal {proposal.id} ({proposal.kind}){f': {reason}' if reason else ''}"
-
-
-def _now() -> str:
-    return format_time(datetime.now(UTC))
 
 
 def _missing_folders(layout: Layout, proposal: Proposal) -> tuple[str, ...]:

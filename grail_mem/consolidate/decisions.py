@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from grail_mem.consolidate.proposal import Proposal
+from grail_mem.consolidate.proposal import Proposal, digest_of
 from grail_mem.model.ulid import is_id
 from grail_mem.store.layout import Layout
 from grail_mem.store.ledger import decisions
@@ -63,16 +63,25 @@ class Decided:
     """What all decisions of a store come to.
 
     Attributes:
-        latest: The last decision on each proposal that is decided, by its id.
+        latest: The last decision on each proposal that is decided, by its id, in order of time.
         statuses: What each of those is: `applied`, `rejected` or `undone`.
+        reopened: Proposals whose rejection was undone, so that they wait again.
         declined: By fingerprint, the last decision where that left it rejected or undone.
-        forbidden: Digests of pairs in what was declined, each with the grounds of then.
+        forbidden: Digests of pairs in what is declined, each with the grounds of then.
+        last_at: When the last decision was made; empty when there is none.
     """
 
     latest: Mapping[str, Decision]
     statuses: Mapping[str, str]
+    reopened: frozenset[str]
     declined: Mapping[str, Decision]
     forbidden: Mapping[str, Mapping[str, Any]]
+    last_at: str = ""
+
+    def declines(self, fingerprint: str, grounds: Mapping[str, Any]) -> bool:
+        """Whether somebody declined this on these very grounds, perhaps under another id in another clone."""
+        before = self.declined.get(fingerprint)
+        return before is not None and digest_of(before.grounds) == digest_of(grounds)
 
 
 def read_decisions(layout: Layout) -> Decided:
@@ -84,22 +93,26 @@ def decided(in_order: Sequence[Decision]) -> Decided:
     """What decisions come to; to undo a rejection is to leave the matter open again."""
     latest: dict[str, Decision] = {}
     statuses: dict[str, str] = {}
-    declined: dict[str, Decision] = {}
-    forbidden: dict[str, Mapping[str, Any]] = {}
+    reopened: set[str] = set()
     for one in in_order:
         lifted = one.action == "undo" and statuses.get(one.proposal_id) == "rejected"
-        status = "" if lifted else _STATUS[one.action]
         latest.pop(one.proposal_id, None)
         statuses.pop(one.proposal_id, None)
-        if status:
-            latest[one.proposal_id], statuses[one.proposal_id] = one, status
+        reopened.discard(one.proposal_id)
+        if lifted:
+            reopened.add(one.proposal_id)
+        else:
+            latest[one.proposal_id], statuses[one.proposal_id] = one, _STATUS[one.action]
+    declined: dict[str, Decision] = {}
+    forbidden: dict[str, Mapping[str, Any]] = {}
+    for one in latest.values():  # what stands at last, in order: to accept lifts what was declined before
         declined.pop(one.fingerprint, None)
         for pair in one.pairs:
             forbidden.pop(pair, None)
-        if status in ("rejected", "undone"):
+        if statuses[one.proposal_id] in ("rejected", "undone"):
             declined[one.fingerprint] = one
             forbidden |= dict.fromkeys(one.pairs, one.grounds)
-    return Decided(latest, statuses, declined, forbidden)
+    return Decided(latest, statuses, frozenset(reopened), declined, forbidden, in_order[-1].at if in_order else "")
 
 
 _STATUS: Final = {"apply": "applied", "reject": "rejected", "undo": "undone"}
@@ -111,7 +124,7 @@ def _decision(entry: Entry) -> Decision | None:
         return None
     try:
         detail = json.loads(entry.detail or "{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if not isinstance(detail, dict) or not isinstance(detail.get("grounds", {}), dict):
         return None

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib import import_module
-from typing import Final
+from typing import Any, Final
 
-from grail_mem.consolidate.finding import KINDS, Finding
+from grail_mem.consolidate.finding import KINDS, Finding, Quote
 from grail_mem.consolidate.reading import Reading
 from grail_mem.errors import InputError, MissingDependencyError
 
@@ -46,7 +46,19 @@ def kinds_known() -> tuple[str, ...]:
     return (*KINDS, *sorted(set(_registered()) - set(KINDS)))
 
 
-def check_kinds(kinds: Collection[str] | None) -> tuple[str, ...]:
+def listed(name: str, value: object) -> list[str]:
+    """One text or several as a list.
+
+    Raises:
+        InputError: It is neither.
+    """
+    items = [value] if isinstance(value, str) else list(value) if isinstance(value, Iterable) else [None]
+    if not all(isinstance(item, str) for item in items):
+        raise InputError(f"{name} must be text or a list of texts, not {value!r}.")
+    return [str(item) for item in items]
+
+
+def check_kinds(kinds: Iterable[str] | None) -> tuple[str, ...]:
     """The kinds asked for, or all; in the order in which they are looked for.
 
     Raises:
@@ -55,7 +67,7 @@ def check_kinds(kinds: Collection[str] | None) -> tuple[str, ...]:
     known = kinds_known()
     if kinds is None:
         return known
-    asked = [kinds] if isinstance(kinds, str) else list(kinds)
+    asked = listed("kind", kinds)
     unknown = [f"there is no kind {kind!r} of proposals" for kind in asked if kind not in known]
     if unknown:
         raise InputError("; ".join(unknown) + ".", hint=f"The kinds are {', '.join(known)}.", problems=unknown)
@@ -79,6 +91,7 @@ def detect(
         try:
             detector = _built_in(kind) if kind in MODULES else registered[kind]()
             found = _checked(kind, list(detector(told)))
+            found.sort(key=lambda one: (-one.confidence, one.fingerprint))
         except MissingDependencyError as error:
             done.skipped[kind] = str(error)
             continue
@@ -88,7 +101,7 @@ def detect(
             done.skipped[kind] = f"the registered detector failed: {type(error).__name__}: {error}"
             continue
         done.ran.append(kind)
-        done.findings += sorted(found, key=lambda one: (-one.confidence, one.fingerprint))
+        done.findings += found
     return done
 
 
@@ -109,10 +122,36 @@ def _registered() -> dict[str, Callable[[], Detector]]:
 
 
 def _checked(kind: str, found: list[Finding]) -> list[Finding]:
-    """What a detector of somebody else gave, if it is what it should be."""
+    """What a detector gave, if it is what it should be.
+
+    Raises:
+        InputError: It is not.
+    """
     for one in found:
         if not isinstance(one, Finding):
             raise InputError(f"it gave a {type(one).__name__}, not a Finding.")
         if one.kind != kind:
             raise InputError(f"it gave a finding of kind {one.kind!r}.")
+        wrong = [name for name, right in _PARTS.items() if not right(getattr(one, name))]
+        if wrong:
+            raise InputError(f"a part of a finding is not what it should be: {', '.join(wrong)}.")
     return found
+
+
+def _texts(value: object) -> bool:
+    return isinstance(value, tuple | list) and all(isinstance(item, str) for item in value)
+
+
+_PARTS: Final[Mapping[str, Callable[[Any], bool]]] = {
+    "confidence": lambda value: isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1,
+    "rationale": lambda value: isinstance(value, str),
+    "payload": lambda value: isinstance(value, Mapping),
+    "changes": lambda value: isinstance(value, tuple | list) and all(isinstance(item, Mapping) for item in value),
+    "meaning": _texts,
+    "grounds": lambda value: isinstance(value, Mapping),
+    "figures": lambda value: isinstance(value, Mapping),
+    "quotes": lambda value: isinstance(value, tuple | list) and all(isinstance(item, Quote) for item in value),
+    "affected": _texts,
+    "same": lambda value: isinstance(value, tuple | list) and all(_texts(pair) and len(pair) == 2 for pair in value),  # noqa: PLR2004  a pair
+}  # fmt: skip
+"""What each part of a finding must be."""

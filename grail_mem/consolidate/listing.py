@@ -6,21 +6,16 @@ Changes nothing. Knows nothing of how they are shown.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
-from typing import Final
 
-from grail_mem.consolidate.decide import of_decision
 from grail_mem.consolidate.decisions import read_decisions
-from grail_mem.consolidate.detect import check_kinds
+from grail_mem.consolidate.detect import check_kinds, listed
 from grail_mem.consolidate.finding import KINDS
 from grail_mem.consolidate.proposal import STATUSES, Proposal
 from grail_mem.consolidate.proposal_file import read_sets
-from grail_mem.consolidate.standing import standing
+from grail_mem.consolidate.standing import of_decision, standing, waiting_ids, withdrawn
 from grail_mem.errors import InputError
 from grail_mem.model.filter import Texts
 from grail_mem.query.view import View
-
-NO_LONGER: Final = "the last run found it no longer"
 
 
 def proposals(
@@ -42,7 +37,9 @@ def proposals(
         InputError: A status or kind is not known.
     """
     wanted = _statuses(status)
-    kinds = None if kind is None else check_kinds([kind] if isinstance(kind, str) else list(kind))
+    kinds = None if kind is None else check_kinds(kind)
+    if min_confidence is not None:
+        share("min_confidence", min_confidence)
     stored, decided = read_sets(view.layout), read_decisions(view.layout)
     there = {id_: of_decision(one) for id_, one in decided.latest.items()} | dict(stored.proposals)
     chosen = [
@@ -50,8 +47,8 @@ def proposals(
         for one in there.values()
         if (kinds is None or one.kind in kinds) and (min_confidence is None or one.confidence >= min_confidence)
     ]
-    waiting = set(stored.newest) | set(decided.statuses)
-    stands = [one if one.id in waiting else _withdrawn(one) for one in standing(view, chosen, decided)]
+    waiting = {*waiting_ids(stored, decided), *decided.statuses}
+    stands = [one if one.id in waiting else withdrawn(one, decided) for one in standing(view, chosen, decided)]
     return tuple(one for one in in_order(stands) if one.status in wanted)
 
 
@@ -61,12 +58,18 @@ def in_order(some: Collection[Proposal]) -> list[Proposal]:
     return sorted(some, key=lambda p: (places.get(p.kind, len(places)), p.kind, -p.confidence, p.id))
 
 
-def _withdrawn(proposal: Proposal) -> Proposal:
-    return replace(proposal, status="stale", stale=(*proposal.stale, NO_LONGER), conflicts=())
+def share(name: str, value: object) -> None:
+    """Refuse what is no share.
+
+    Raises:
+        InputError: It is no number from 0 to 1.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise InputError(f"{name} must be a number from 0 to 1, not {value!r}.")
 
 
 def _statuses(status: Texts | None) -> frozenset[str]:
-    asked = ["pending"] if status is None else [status] if isinstance(status, str) else list(status)
+    asked = ["pending"] if status is None else listed("status", status)
     unknown = [f"there is no status {name!r}" for name in asked if name not in (*STATUSES, "all")]
     if unknown:
         hint = f"The statuses are {', '.join(STATUSES)}, or all."

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -61,7 +62,7 @@ def read_sets(layout: Layout) -> Stored:
                 continue
             ids.append(proposal.id)
             found.setdefault(proposal.id, proposal)
-        sets[where] = tuple(ids)
+        sets[where] = tuple(dict.fromkeys(ids))
     newest = next(iter(sets.values()), ())
     return Stored(found, tuple(problems), newest, sets)
 
@@ -75,9 +76,14 @@ def write_set(layout: Layout, proposals: Sequence[Proposal], *, made_at: str, ab
         made_at: When the run began, `2026-06-02T14:23:00.123456Z`.
         about: What else is worth knowing of the run, as JSON values.
     """
-    where = f"{FOLDER}/{_file_name(made_at, set(_names(layout)))}"
+    where = f"{FOLDER}/{_file_name(made_at, _names(layout))}"
     document = {"version": VERSION, "made_at": made_at, **about, "proposals": [written(p) for p in proposals]}
-    replace_file(layout.root / where, json.dumps(document, ensure_ascii=False, indent=1).encode() + b"\n")
+    text = json.dumps(document, ensure_ascii=False, indent=1)
+    try:
+        data = text.encode()
+    except UnicodeEncodeError:  # half a surrogate pair, which only an escape can write
+        data = json.dumps(document, indent=1).encode()
+    replace_file(layout.root / where, data + b"\n")
     return where
 
 
@@ -91,20 +97,29 @@ def drop_replaced(layout: Layout, stored: Stored, proposals: Sequence[Proposal])
                 (layout.root / where).unlink()
 
 
-def _file_name(made_at: str, taken: set[str]) -> str:
-    """A name that sorts by time and that every system takes."""
-    plain = made_at.replace(":", "").replace("Z", "")
-    number, name = 1, f"{plain}Z.json"
-    while name in taken:
-        number, name = number + 1, f"{plain}Z-{number + 1}.json"
-    return name
+_NAME: Final = re.compile(r"(\d{4}-\d\d-\d\dT\d{6}(?:\.\d+)?Z)(?:-(\d{1,9}))?\.json")
+
+
+def _file_name(made_at: str, names: Sequence[str]) -> str:
+    """A name that every system takes, and that stands behind all others, also when the clock was set back."""
+    plain = f"{made_at.replace(':', '').removesuffix('Z')}Z"
+    last, number = max((_place(name) for name in names), default=("", 0))
+    return f"{plain}.json" if plain > last else f"{last}-{number + 1}.json"
+
+
+def _place(name: str) -> tuple[str, int]:
+    """Where a set stands among the others, by its name; one that is named otherwise comes first."""
+    found = _NAME.fullmatch(name)
+    return (found[1], int(found[2] or 1)) if found else ("", 0)
 
 
 def _names(layout: Layout) -> list[str]:
+    """The names of the sets, oldest first."""
     try:
-        return sorted(name for name in os.listdir(layout.root / FOLDER) if name.endswith(".json"))
+        there = [name for name in os.listdir(layout.root / FOLDER) if name.endswith(".json")]
     except (FileNotFoundError, NotADirectoryError):
         return []
+    return sorted(there, key=lambda name: (_place(name), name))
 
 
 def _items(layout: Layout, where: str, problems: list[Problem]) -> list[Any] | None:

@@ -16,11 +16,11 @@ from typing import Any, Final
 from grail_mem.consolidate.decisions import Decided, read_decisions, what_changed
 from grail_mem.consolidate.detect import Detected, check_kinds, detect
 from grail_mem.consolidate.finding import LEAST_CONFIDENCE, Finding
-from grail_mem.consolidate.listing import in_order
-from grail_mem.consolidate.proposal import Affected, Evidence, Proposal, digest_of, read_proposal, written
+from grail_mem.consolidate.listing import in_order, share
+from grail_mem.consolidate.proposal import Affected, Evidence, Proposal, read_proposal, written
 from grail_mem.consolidate.proposal_file import Stored, drop_replaced, read_sets, write_set
 from grail_mem.consolidate.reading import Reading
-from grail_mem.consolidate.standing import standing
+from grail_mem.consolidate.standing import standing, waiting_ids
 from grail_mem.errors import IndexUnusableError, InputError
 from grail_mem.model.problem import Problem
 from grail_mem.model.times import format_time
@@ -28,6 +28,7 @@ from grail_mem.model.ulid import new_id
 from grail_mem.query.sql import SqlSession
 from grail_mem.query.view import View
 from grail_mem.settings import Settings
+from grail_mem.store.files import translated
 from grail_mem.store.layout import Layout
 from grail_mem.store.lock import exclusive
 
@@ -96,12 +97,12 @@ def consolidate(
         InputError: A kind is not known, or the confidence is no number from 0 to 1.
     """
     asked = check_kinds(kinds)
-    if isinstance(min_confidence, bool) or not isinstance(min_confidence, int | float) or not 0 <= min_confidence <= 1:
-        raise InputError(f"min_confidence must be a number from 0 to 1, not {min_confidence!r}.")
+    share("min_confidence", min_confidence)
     if not layout.is_store():
         return ProposalSet((), ran=asked)
     began = time.monotonic()
     with (
+        translated("look through the store"),
         exclusive(layout.local / LOCK),  # two runs at once would each propose the same
         closing(View(layout, settings)) as view,  # a view of its own, so that the caller's goes on answering
         closing(_session(view)) as session,
@@ -147,10 +148,8 @@ def _kept(view: View, stored: Stored, decided: Decided, made: _Made, ran: Collec
     prints = {proposal.fingerprint for proposal in made.proposals}
     waiting = [
         proposal
-        for id_ in stored.newest
-        if (proposal := stored.proposals[id_]).id not in again
-        and proposal.fingerprint not in prints
-        and id_ not in decided.statuses
+        for id_ in waiting_ids(stored, decided)
+        if (proposal := stored.proposals[id_]).id not in again and proposal.fingerprint not in prints
     ]
     stands = standing(view, waiting, decided)
     return [old for old, now in zip(waiting, stands, strict=True) if not now.stale or old.kind not in ran]
@@ -180,14 +179,13 @@ class _Run:
         now = self._as_they_are({id_ for one in found.values() for id_ in one.affected})
         waiting = {
             proposal.fingerprint: proposal
-            for id_ in reversed(self.stored.newest)
-            if id_ not in self.decided.statuses
+            for id_ in reversed(waiting_ids(self.stored, self.decided))
             for proposal in [self.stored.proposals[id_]]
         }
         made = _Made()
         for one in reversed(found.values()):
             before = self.decided.declined.get(one.fingerprint)
-            if before is not None and digest_of(before.grounds) == digest_of(one.grounds):
+            if self.decided.declines(one.fingerprint, one.grounds):
                 made.n_declined += 1
                 continue
             again = () if before is None else what_changed(before.grounds, one.grounds)

@@ -7,11 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
-from grail_mem.consolidate.decisions import Decided
-from grail_mem.consolidate.proposal import Affected, Proposal
+from grail_mem.consolidate.decisions import Decided, Decision
+from grail_mem.consolidate.proposal import Affected, Evidence, Proposal
+from grail_mem.consolidate.proposal_file import Stored
 from grail_mem.query.find import Known, known
 from grail_mem.query.view import View
+
+NO_LONGER: Final = "the last run found it no longer"
 
 
 def standing(view: View, proposals: Sequence[Proposal], decided: Decided) -> list[Proposal]:
@@ -60,3 +64,32 @@ def _rivals(proposals: Sequence[Proposal]) -> dict[str, set[str]]:
         for id_ in proposal.changed_ids:
             by_id.setdefault(id_, set()).add(proposal.id)
     return {id_: some for id_, some in by_id.items() if len(some) > 1}
+
+
+def waiting_ids(stored: Stored, decided: Decided) -> list[str]:
+    """The proposals that wait: those of the newest set and those whose rejection was undone, unless they are decided.
+
+    One is decided, too, when the same was declined on the same grounds under another id, as in another clone.
+    """
+    there = [*stored.newest, *(id_ for id_ in sorted(decided.reopened) if id_ in stored.proposals)]
+    return [
+        id_
+        for id_ in dict.fromkeys(there)
+        if id_ not in decided.statuses
+        and not decided.declines(stored.proposals[id_].fingerprint, stored.proposals[id_].grounds)
+    ]
+
+
+def withdrawn(proposal: Proposal, decided: Decided) -> Proposal:
+    """A proposal that waits no longer though nobody decided on it by this id, with the reason."""
+    declined = decided.declines(proposal.fingerprint, proposal.grounds)
+    said = f"the same was declined as {decided.declined[proposal.fingerprint].proposal_id}" if declined else NO_LONGER
+    return replace(proposal, status="stale", stale=(*proposal.stale, said), conflicts=())
+
+
+def of_decision(one: Decision) -> Proposal:
+    """What the ledger still knows of a proposal."""
+    return Proposal(
+        one.proposal_id, one.kind, 0.0, "Only the decision is left: output/proposals was deleted.", {}, (), Evidence(), (),
+        one.fingerprint, one.grounds, one.pairs, "",
+    )  # fmt: skip

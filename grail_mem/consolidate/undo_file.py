@@ -12,14 +12,18 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final, NamedTuple
 
+from grail_mem.consolidate.changes import MERGED
 from grail_mem.errors import StoreError
+from grail_mem.model.observation import Observation
 from grail_mem.model.ulid import is_id
 from grail_mem.store.files import read_file, replace_file, sync_folder
-from grail_mem.store.layout import Layout, is_observation_path
+from grail_mem.store.layout import Layout
 from grail_mem.store.observation_file import fields_of
 from grail_mem.write.edited import Edited
+from grail_mem.write.validate import DRAFT_FIELDS
 
 VERSION: Final = 1
+_FIELDS: Final = frozenset(DRAFT_FIELDS) - {"slug"} | {MERGED}
 
 
 class Hunk(NamedTuple):
@@ -41,7 +45,7 @@ class Former:
         before: SHA-256 of the file before; empty when the proposal made it.
         after: SHA-256 of the file after.
         hunk: What to put back for the bytes of before.
-        fields: Frontmatter fields that changed, by name: what they were and what they became; None for absent.
+        fields: Fields that changed, the content among them, by name: what they were and what they became; None for absent.
         hid: Whether the proposal hid it.
     """
 
@@ -98,13 +102,17 @@ def write_undo(layout: Layout, proposal_id: str, all_edited: Iterable[Edited], f
 def _former(edited: Edited) -> Former:
     new = edited.data or b""
     row = edited.row
-    before = fields_of(row.observation) if row else {}
-    after = fields_of(edited.made)
+    before, after = (all_of(row.observation) if row else {}), all_of(edited.made)
     fields = {n: (before.get(n), after.get(n)) for n in {**before, **after} if before.get(n) != after.get(n)}
     return Former(
         edited.made.id, edited.was, edited.path, sha256(edited.old).hexdigest() if row else "", sha256(new).hexdigest(),
         _hunk(edited.old, new) if row else Hunk(0, "", 0), fields if row else {}, edited.hidden and not edited.was_hidden,
     )  # fmt: skip
+
+
+def all_of(o: Observation) -> dict[str, Any]:
+    """Everything that a file of an observation says: its frontmatter, and its content beside the fields."""
+    return fields_of(o) | {"content": o.content}
 
 
 def _hunk(old: bytes, new: bytes) -> Hunk:
@@ -128,7 +136,7 @@ def _n_same(left: bytes, right: bytes, most: int) -> int:
 
 
 def read_undo(layout: Layout, proposal_id: str) -> Undo:
-    """What is kept to undo a proposal.
+    """What is kept to undo a proposal; nothing in it is believed that could lead elsewhere.
 
     Raises:
         StoreError: It is not there, or somebody changed it so that it cannot be used.
@@ -137,27 +145,35 @@ def read_undo(layout: Layout, proposal_id: str) -> Undo:
         document = json.loads(read_file(layout.undo / f"{proposal_id}.json")[0])
         if document["version"] != VERSION or document["proposal"] != proposal_id:
             raise ValueError("it is of another proposal or version")
-        files = tuple(_read(item) for item in document["files"])
+        files = tuple(_read(layout, item) for item in document["files"])
         folders = tuple(name for name in document["folders"] if isinstance(name, str))
     except FileNotFoundError as error:
         raise StoreError(
             f"What stood there before proposal {proposal_id} is not kept here.",
             hint=f"Bring .grail/undo/{proposal_id}.json back from git or a backup, or change the files by hand.",
         ) from error
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise StoreError(f".grail/undo/{proposal_id}.json cannot be used: {error}.") from error
     return Undo(files, folders)
 
 
-def _read(item: Mapping[str, Any]) -> Former:
+def _read(layout: Layout, item: Mapping[str, Any]) -> Former:
     at, text, n_after = item["hunk"]
+    fields = {name: (before, after) for name, (before, after) in item["fields"].items()}
     made = Former(
-        item["id"], item["was"], item["path"], item["before"], item["after"], Hunk(int(at), str(text), int(n_after)),
-        {str(name): (before, after) for name, (before, after) in item["fields"].items()}, item["hid"] is True,
+        item["id"], item["was"], item["path"], item["before"], item["after"], Hunk(int(at), text, int(n_after)), fields,
+        item["hid"] is True,
     )  # fmt: skip
-    paths = [path for path in (made.was, made.path) if path]
-    if not is_id(made.id) or not all(isinstance(path, str) and is_observation_path(path) for path in paths):
+    texts = (made.id, made.was, made.path, made.before, made.after, text)
+    if not all(isinstance(value, str) for value in texts) or made.hunk.at < 0 or made.hunk.n_after < 0:
+        raise ValueError("a part of it is not what it should be")
+    text.encode(errors="surrogateescape")
+    if not is_id(made.id) or not layout.holds(made.path) or bool(made.was) != bool(made.before):
         raise ValueError("it names something that is no observation")
+    if made.was and not layout.holds(made.was):
+        raise ValueError("it names something that is no observation")
+    if not _FIELDS.issuperset(fields):
+        raise ValueError("it names a field that no proposal changes")
     return made
 
 

@@ -12,11 +12,9 @@ from dataclasses import replace
 from typing import Any, Final
 
 from grail_mem.consolidate.changes import MERGED
-from grail_mem.consolidate.undo_file import Former, read_undo
+from grail_mem.consolidate.undo_file import Former, all_of, read_undo
 from grail_mem.errors import ConflictError, InputError
-from grail_mem.model.observation import Observation
 from grail_mem.query.view import View
-from grail_mem.store.observation_file import fields_of
 from grail_mem.write.edited import Edited, in_category, read_all, with_bytes, with_extra, with_fields
 
 _LISTS: Final = ("tags", "entities", "relationships", "related_to", MERGED)
@@ -85,7 +83,7 @@ def _taken_away(former: Former, now: Edited) -> tuple[Edited, str]:
 
 def _fields_back(view: View, former: Former, now: Edited) -> Edited:
     """The fields that the proposal changed as they were; an item of a list that others added since stays."""
-    present = fields_of(now.made)
+    present = all_of(now.made)
     patch: dict[str, Any] = {}
     for name, (before, after) in former.fields.items():
         if name == "category":
@@ -94,11 +92,7 @@ def _fields_back(view: View, former: Former, now: Edited) -> Edited:
         if value is _GONE:
             raise ConflictError(f"{name} of observation {former.id} was changed since ({now.path})")
         patch[name] = value
-    if former.before != former.after and not former.fields:
-        raise ConflictError(f"the text of observation {former.id} was changed since ({now.path})")
-    extra = {name: patch.pop(name) for name in list(patch) if name not in Observation.__slots__}
-    if "category" in patch or "content" in patch:
-        raise ConflictError(f"observation {former.id} was changed since ({now.path})")
+    extra = {name: patch.pop(name) for name in list(patch) if name == MERGED}
     edited = with_fields(view, now, patch) if patch else now
     for name, value in extra.items():
         edited = with_extra(edited, name, value)

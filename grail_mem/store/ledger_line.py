@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final, NamedTuple
 
+from grail_mem.errors import InputError
 from grail_mem.store.layout import is_observation_path
 
 VERSION: Final = 1
@@ -117,6 +118,9 @@ def read_line(line: bytes, clone: str) -> Entry | None:
 
 def write_line(entry: Entry, head: Head) -> tuple[bytes, Head]:
     """The line of an entry: what `_encode` gives for its members, put together from parts that two digests share."""
+    for name in ("actor", "reason"):
+        if not isinstance(value := getattr(entry, name), str):
+            raise InputError(f"{name} must be text, not {value!r}.")
     at = max(entry.at, head.at)  # a clock that was set back must not reorder one chain's own history
     said = "".join([f',"{name}":{_encode(v)}' for name in _OPEN if (v := getattr(entry, name))])
     opened = f'{{"salt":"{secrets.token_hex(8)}"{said}}}'

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
 
-from grail_mem.errors import ConflictError
+from grail_mem.errors import ConflictError, InputError
 from grail_mem.model.category import category_key, clean_category
 from grail_mem.model.observation import Observation, fingerprint
 from grail_mem.model.times import format_time
@@ -212,8 +212,13 @@ def folder_on_disk(layout: Layout, category: str, *, create: bool) -> str:
         layout: Where the store is.
         category: The category, clean.
         create: Make the folder when it is not there.
+
+    Raises:
+        InputError: No observation may lie there.
     """
     folder = layout.folder_of(category)
+    if not layout.holds(inside(folder, "a.md")):
+        raise InputError(f"'{category}' is no folder for observations in this store.", hint="Choose another category.")
     try:
         with open_folder(layout.root, folder, create=create) as (_, spelled):
             return spelled
@@ -222,7 +227,17 @@ def folder_on_disk(layout: Layout, category: str, *, create: bool) -> str:
 
 
 def with_bytes(view: View, edited: Edited, path: str, data: bytes) -> Edited:
-    """The observation with a file of these very bytes at this path."""
+    """The observation with a file of these very bytes at this path.
+
+    Raises:
+        ConflictError: Another file is there.
+    """
+    folder, _, name = path.rpartition("/")
+    there = _same_name(view.layout, folder, name, ()) if path != edited.was else ""
+    if there:
+        raise ConflictError(
+            f"{name} cannot go back to {folder}: {there} is there.", hint="Rename one of the two files."
+        )
     category = view.layout.category_of(path.rpartition("/")[0])
     read = read_observation(data, path, category, UNKNOWN_STATE, zone=view.settings.zone)
     made = read.observation if read.has_id else replace(read.observation, id=edited.made.id)

@@ -139,7 +139,7 @@ def test_every_command_that_the_demo_prints_works(grail, tmp_path):
 
     shown = grail("demo", tmp_path / "d").stdout
     commands = re.findall(r"^(?:\$|  )\s*(grail .*?)(?:   #.*)?$", shown, re.MULTILINE)
-    assert len(commands) == 15
+    assert len(commands) == 16
     for command in commands:
         assert grail(*shlex.split(command)[1:]).exit_code == 0, command
 

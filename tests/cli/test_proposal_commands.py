@@ -177,6 +177,30 @@ def test_review_opens_the_files_in_the_editor(
         assert [o.title for o in memory.recall(text="by a person").observations] == ["Offer"]
 
 
+def test_what_a_person_may_get_wrong_is_no_fault_of_the_program(
+    grail: Grail, store: Path, ids: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Odd numbers, folders, editors and no keyboard are told in a sentence."""
+    for value in ("abc", "7", "nan"):
+        assert grail("proposals", "list", store, "--min-confidence", value).exit_code == 2
+    for place in ("~nobody-of-that-name/x", "a" * 5000):
+        for words in (["list", place], ["show", place, ids[0]]):
+            result = grail("proposals", *words)
+            assert result.exit_code in (2, 3), result.output
+    for editor in ("no-such-editor", 'vi "x'):
+        monkeypatch.setenv("EDITOR", editor)
+        result = grail("proposals", "review", store, input="o\nq\n")
+        assert result.exit_code == 0, result.output
+        assert "cannot be started" in result.stderr
+    assert "undone already" in grail("proposals", "undo", store, _undone(grail, store, ids[0])).stdout
+
+
+def _undone(grail: Grail, store: Path, id_: str) -> str:
+    for verb in ("apply", "undo"):
+        assert grail("proposals", verb, store, id_).exit_code == 0
+    return id_
+
+
 def test_invisible_characters_are_shown_as_escapes(grail: Grail, tmp_path: Path) -> None:
     """Text of an observation cannot act on the terminal or hide in a diff."""
     with Memory(tmp_path / "s") as memory:

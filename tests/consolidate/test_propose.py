@@ -40,11 +40,17 @@ def wrong_kind(reading):
 def wrong_value(reading):
     yield "a text"
 
+ODD = {}
+
+def odd(reading):
+    good = {"kind": "odd", "confidence": 0.9, "rationale": "x", "payload": {}, "changes": (), "meaning": ("x",)}
+    yield Finding(**(good | ODD))
+
 def wrong_change(reading):
     yield Finding("wrong_change", 0.9, "It erases.", {}, ({"do": "erase", "id": "x"},), ("x",))
     yield Finding("wrong_change", 0.9, "It cannot be written.", {"x": object()}, ({"do": "hide", "id": "x"},), ("y",))
 '''
-KINDS = ("failing", "too_long", "wrong_change", "wrong_kind", "wrong_value")
+KINDS = ("failing", "odd", "too_long", "wrong_change", "wrong_kind", "wrong_value")
 
 
 @pytest.fixture(autouse=True)
@@ -201,6 +207,30 @@ def test_a_detector_of_somebody_else_that_fails_stops_nobody(memory: Memory, kin
     done = memory.consolidate(kinds=[kind, "too_long"])
     assert list(done.skipped) == [kind]
     assert len(done.proposals) == 1
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"confidence": "0.9"}, {"confidence": None}, {"confidence": 2}, {"confidence": float("nan")}, {"meaning": (1, "a")},
+        {"meaning": None}, {"affected": None}, {"affected": (5,)}, {"same": ((1, "a"),)}, {"same": ("a",)}, {"same": (("a",),)},
+        {"payload": None}, {"payload": [1]}, {"changes": None}, {"changes": ("x",)}, {"figures": None}, {"grounds": 5},
+        {"quotes": ("a",)}, {"rationale": 5}, {"changes": ()}, {"rationale": "x \ud800", "changes": ({"do": "hide", "id": "x"},)},
+        {"payload": {"x": {1, 2}}}, {"figures": {1: {2}}},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_whatever_a_detector_gives_the_run_goes_on(memory: Memory, wrong: dict[str, Any]) -> None:
+    """A part of a wrong type is named, as skipped or as a problem, and what others find is proposed."""
+    long_note(memory, "One")
+    run(memory)
+    import long_ones
+
+    long_ones.ODD.clear()
+    long_ones.ODD.update(wrong)
+    done = memory.consolidate(kinds=["odd", "too_long"])
+    assert [p.kind for p in done] == ["too_long"]
+    assert "odd" in done.skipped or [p.code for p in done.problems] == ["bad_finding"]
 
 
 def test_a_finding_that_cannot_be_a_proposal_is_named(memory: Memory) -> None:
