@@ -103,7 +103,7 @@ def sql_command(
     root: o.Root = None,
     as_json: o.AsJson = False,
 ) -> None:
-    """Ask one read-only SELECT over the views.
+    """Ask one read-only SELECT over the views of the store.
 
     They are observations, entities, mentions, relationships, tags and communities. TEXT is the statement; - reads it
     from stdin.

@@ -69,7 +69,7 @@ def search_command(
     root: o.Root = None,
     as_json: o.AsJson = False,
 ) -> None:  # fmt: skip
-    """Print what answers a question in words best, or why nothing does.
+    """Print what answers a question best, or why nothing does.
 
     QUESTION is one word of the command line: put it in quotes. Conditions are those of `grail recall`; they are exact and
     all hold on everything returned. The modes local (with --entity), global and document need no question.
