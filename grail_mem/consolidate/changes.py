@@ -78,13 +78,16 @@ def edited_by(view: View, changes: Sequence[Change], now: Mapping[str, Edited], 
         raise ConflictError(f"There is no observation {', '.join(missing)}.", hint="Run `grail consolidate` anew.")
     made = dict(now)
     added: list[Edited] = []
+    taken: list[str] = []
     for change in changes:
-        taken = [edited.path for edited in (*made.values(), *added)]
         if change["do"] == "add":
             added.append(make_new(view, read_draft(change["draft"]), taken=taken, create=create))
-        else:
-            for id_ in change.get("ids") or [change["id"]]:
-                made[id_] = _done(view, change, made[id_], taken, create)
+            taken.append(added[-1].path)
+            continue
+        for id_ in change.get("ids") or [change["id"]]:
+            before, made[id_] = made[id_], _done(view, change, made[id_], taken, create)
+            if made[id_].path != before.path:
+                taken.append(made[id_].path)
     return [*made.values(), *added]
 
 

@@ -24,11 +24,12 @@ from grail_mem.consolidate.undo_file import drop_undo, write_undo
 from grail_mem.consolidate.undoing import undone
 from grail_mem.errors import GrailError, InputError, NotFoundError
 from grail_mem.model.observation import EPOCH
-from grail_mem.model.times import format_time, parse_time
+from grail_mem.model.times import format_time
 from grail_mem.query.find import Known
 from grail_mem.query.view import View
 from grail_mem.store.files import translated
 from grail_mem.store.layout import Layout
+from grail_mem.store.observation_file import instant_in
 from grail_mem.write.edited import Edited, commit, read_all
 from grail_mem.write.staged import staging, tell, writing
 
@@ -125,11 +126,12 @@ class _Clock:
     """Times for decisions, each later than all decisions before it, whatever another clone's clock said."""
 
     def __init__(self, last_at: str) -> None:
-        self._last = parse_time(last_at) if last_at else EPOCH
+        self._last = instant_in(last_at, "UTC") or EPOCH  # somebody may have changed the line
 
     def now(self) -> str:
         """The time, or the shortest time after the last decision."""
-        self._last = max(datetime.now(UTC), self._last + timedelta(microseconds=1))
+        with suppress(OverflowError):
+            self._last = max(datetime.now(UTC), self._last + timedelta(microseconds=1))
         return format_time(self._last)
 
 

@@ -275,6 +275,21 @@ def test_a_decision_comes_after_the_one_it_answers(memory: Memory, monkeypatch: 
     assert memory.get(one).tags == ()
 
 
+@pytest.mark.parametrize("at", ["9999-12-31T23:59:59.999999Z", "soon", "0001-01-01T00:00:00Z"])
+def test_a_line_of_the_ledger_with_an_odd_time_stops_no_decision(memory: Memory, at: str) -> None:
+    """Somebody may have changed the line of a decision; the next one is made all the same."""
+    first = tagged(memory, note(memory))
+    memory.apply(first)
+    chain = next(memory._layout.ledger.iterdir())
+    lines = [json.loads(line) for line in chain.read_bytes().splitlines()]
+    lines[-1]["at"] = at
+    chain.write_bytes(b"".join(json.dumps(line, separators=(",", ":")).encode() + b"\n" for line in lines))
+    with Memory(memory.root, embedder="none") as other:
+        second = tagged(other, note(other, "Two"))
+        assert other.apply(second)[0].done
+        assert other.get(note(other, "Three")).title == "Three"
+
+
 def test_a_set_made_after_the_clock_was_set_back_is_the_newest(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     memory.add_observation(title="Old", content="Old.", expires_at="2020-01-01")
     with monkeypatch.context() as patch:
