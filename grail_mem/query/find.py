@@ -51,7 +51,8 @@ def locate_all(view: View, ids: Collection[str]) -> dict[str, FileRow]:
         paths = view.paths_of(ids)
     for path in paths.values():
         _require_readable(view, path)
-    return {id_: view.read_row(paths[id_]) for id_ in ids if id_ in paths}
+    rows = view.read_rows(list(paths.values()))
+    return {id_: rows[paths[id_]] for id_ in ids if id_ in paths}
 
 
 class Known(NamedTuple):

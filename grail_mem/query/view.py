@@ -416,9 +416,16 @@ class View:
 
     def read_row(self, path: str) -> FileRow:
         """The row of a file, read from it now; it must be one that counts."""
-        if path in self.delta.rows:
-            return self.delta.rows[path]
-        before = self.base().by_path([path])[path]
+        return self.read_rows([path])[path]
+
+    def read_rows(self, paths: Collection[str]) -> dict[str, FileRow]:
+        """The rows of files by path, read from them now; each must be one that counts."""
+        loose = {path: self.delta.rows[path] for path in paths if path in self.delta.rows}
+        below = [path for path in paths if path not in loose]
+        before = self.base().by_path(below) if below else {}
+        return loose | {path: self._read_row(path, before[path]) for path in below}
+
+    def _read_row(self, path: str, before: BaseRow) -> FileRow:
         adopted = None if before.has_id else self._adopted.get(path) or adopted_as(before)
         data, state = read_file(self.layout.root / path)
         category = self.layout.category_of(path.rpartition("/")[0])
