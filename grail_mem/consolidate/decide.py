@@ -102,7 +102,11 @@ def apply(
         asked, clock = _asked_for(view, ids, decided), _Clock(decided.last_at)
         for proposal in asked.proposals:
             folders = _missing_folders(view.layout, proposal)
-            outcome, edited = _planned(view, proposal, asked, decided, create=True)
+            try:
+                outcome, edited = _planned(view, proposal, asked, decided, create=True)
+            except OSError:  # no room for a folder
+                _remove_empty(view.layout, folders)
+                raise
             if outcome.done:
                 write_undo(view.layout, proposal.id, edited, folders)
                 entry = entry_for(proposal, "apply", at=clock.now(), actor=actor, reason=reason)
@@ -150,13 +154,16 @@ def _planned(
         return refused([proposal.rationale])
     try:
         now = read_all(view, [item.id for item in proposal.affected])
-        stale = tuple(changed_since(proposal.affected, _known(now), view.hidden))
-        if not stale and status == "pending" and proposal.id not in asked.waiting:
-            stale = withdrawn(proposal, decided).stale
-        if stale:
-            return refused(stale, "stale")
-        edited = edited_by(view, proposal.changes, now, create=create)
     except (GrailError, OSError) as error:  # of this one alone; the others are gone on with
+        return refused([str(error)])
+    stale = tuple(changed_since(proposal.affected, _known(now), view.hidden))
+    if not stale and status == "pending" and proposal.id not in asked.waiting:
+        stale = withdrawn(proposal, decided).stale
+    if stale:
+        return refused(stale, "stale")
+    try:
+        edited = edited_by(view, proposal.changes, now, create=create)
+    except GrailError as error:
         return refused(error.problems if isinstance(error, InputError) else [str(error)])
     warnings = tuple(dict.fromkeys(warning for one in edited for warning in one.warnings))
     return Outcome(proposal.id, proposal.kind, status, done=True, reasons=warnings, files=file_changes(edited)), edited
