@@ -90,11 +90,6 @@ class Proposal:
     conflicts: tuple[str, ...] = ()
 
     @property
-    def grounds_digest(self) -> str:
-        """16 hex digits of what it rests on."""
-        return digest_of(self.grounds)
-
-    @property
     def changed_ids(self) -> tuple[str, ...]:
         """The observations that applying it changes."""
         return tuple(ids_in(self.changes))
