@@ -13,6 +13,7 @@ from typing import Final
 
 from grail_mem.errors import IndexUnusableError
 from grail_mem.model.problem import Problem
+from grail_mem.model.scope import OWNER, Access
 from grail_mem.model.ulid import is_id
 from grail_mem.query.delta import DUPLICATE, UNREADABLE, BaseRow, Change, Delta, adopted_as, look
 from grail_mem.query.file_base import FileBase, base_of
@@ -58,6 +59,7 @@ class View:
 
     def __init__(self, layout: Layout, settings: Settings, *, from_files: bool = False) -> None:
         self.layout, self.settings = layout, settings
+        self.access: Access = OWNER
         self.journal = Journal(layout)
         self._reader: SnapshotReader | None = None
         self.files: FileBase | None = None
