@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 
 from grail_mem.errors import InputError
 from grail_mem.model.category import clean_category
+from grail_mem.model.scope import clean_scope
 
 DURABILITIES: Final = ("full", "fast")
 STAMPS: Final = ("sync", "never")
@@ -34,6 +35,9 @@ class Settings:
     )
     default_category: str = field(
         default="inbox", metadata={"about": "where an observation goes that is added without a category"}
+    )
+    default_scope: str = field(
+        default="org:store", metadata={"about": "the scope of observations whose file names none"}
     )
     actor: str = field(default="owner", metadata={"about": "who stands in the ledger when the caller names nobody"})
     durability: str = field(
@@ -187,6 +191,8 @@ def _wrong(key: str, value: Any) -> str:
             ZoneInfo(value)
         if key == "default_category" or (key == "notes" and value != "."):
             clean_category(value)
+        if key == "default_scope":
+            clean_scope(value)
     except (InputError, ValueError, OSError, KeyError) as error:
         return f"is not usable: {error}"
     return ""

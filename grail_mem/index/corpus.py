@@ -84,7 +84,7 @@ class Corpus:
 
         self._layout = layout
         self._state: object = None
-        self._snapshot: str | None = None
+        self._snapshot: object = None
         self._base: tuple[Segment, ...] = ()
         self._base_row, self._unindexed = matched([], np.zeros(0, np.uint64))
         self._unindexed_names: list[_Name] = []
@@ -95,16 +95,17 @@ class Corpus:
         self.parts: tuple[Part, ...] = ()
         self.columns = _columns([], np.zeros(0, np.int32), np.zeros(0, np.int64), self._base_order)
         self.is_all_live: tuple[bool, ...] = ()
+        self.speakers: tuple[str, ...] = ()
         self.n_live = 0
         self.mean_terms = 1.0
         self._norms: dict[tuple[float, float], np.ndarray] = {}
 
     def refresh(self, view: View) -> bool:
         """Take in what the view, which must be up to date, shows now; returns whether anything changed."""
-        state = (view.manifest.name, view.delta.version, len(view.tombstones))
+        state = view.state
         if state == self._state:
             return False
-        if view.manifest.name != self._snapshot:
+        if (view.manifest.name, view.scopes) != self._snapshot:
             self._open_base(view)
         self._number(view, self._take_recent(view))
         self._state = state
@@ -118,12 +119,14 @@ class Corpus:
         reader = view.live_base()
         keys, us = reader.keys_and_times() if reader else (np.zeros(0, np.uint64), np.zeros(0, np.int64))
         self._base_row, self._unindexed = matched([segment.said.key for segment in self._base], keys)
+        if reader is not None and reader.scopes is not None:
+            self._unindexed = np.intersect1d(self._unindexed, reader.rids(Filter()))
         self._unindexed_names = [("", int(key)) for key in told_apart(keys)[self._unindexed]]
         self._base_us = us
         said = [segment.said for segment in self._base]
         at = np.append(us, 0)[self._base_row]
         self._base_order = _in_sessions(*_order_keys(said), at, np.zeros(0, np.int64), 0)
-        self._snapshot = view.manifest.name
+        self._snapshot = view.manifest.name, view.scopes
 
     def _take_recent(self, view: View) -> dict[_Name, Observation | int]:
         """Make segments in memory of what no segment holds yet; returns all that has to be in them."""
@@ -149,9 +152,7 @@ class Corpus:
 
         reader = view.live_base()
         n_rows = reader.n_rows if reader else 0
-        counts = np.ones(n_rows + 1, bool)
-        counts[-1] = False
-        counts[list(view.dead_rids())] = False
+        counts = np.append(reader.counting() if reader else np.zeros(0, bool), False)
         row = np.where(counts[self._base_row], self._base_row, NOWHERE)
         self.delta = []
         rows = [row.astype(np.int32)]
@@ -168,6 +169,8 @@ class Corpus:
         said = [segment.said for segment in segments]
         ordered = _in_sessions(*_order_keys(said), us, self._base_order, len(self._base_row))
         self.columns = _columns(segments, row, us, ordered)
+        heard = np.bincount(self.columns.speaker[row != NOWHERE] + 1, minlength=len(self.columns.speakers) + 1)[1:]
+        self.speakers = tuple(name for name, n in zip(self.columns.speakers, heard.tolist(), strict=True) if n)
         live = self.columns.live
         ends = (part.first_passage + part.segment.n_passages for part in self.parts)
         self.is_all_live = tuple(
@@ -202,7 +205,7 @@ class Corpus:
         """Hashes of the names of all who say something, and of their first names, uint64, ascending."""
         import numpy as np
 
-        keys = self.columns.speakers
+        keys = self.speakers
         return distinct(np.array([name_hash(name) for key in keys for name in {key, key.split(" ")[0]}], np.uint64))
 
     @cached_property

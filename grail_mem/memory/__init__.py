@@ -9,16 +9,18 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from grail_mem.memory.consolidating import Consolidating
+from grail_mem.memory.granting import Granting
 from grail_mem.memory.keeping import Keeping
 from grail_mem.memory.opened import open_root
 from grail_mem.memory.reading import Reading
 from grail_mem.memory.recalling import Recalling
+from grail_mem.memory.tuning import Tuning
 from grail_mem.memory.writing import Writing
 
 __all__ = ["VERBS", "Memory", "open_root"]
 
 
-class Memory(Writing, Recalling, Reading, Consolidating, Keeping):
+class Memory(Writing, Recalling, Reading, Tuning, Consolidating, Granting, Keeping):
     """One opened store. Safe to use from several threads; every process opens its own.
 
     Args:

@@ -95,7 +95,7 @@ class Consolidating(Opened):
 
         with self._lock:
             return apply(
-                self._open(), ids, dry_run=dry_run, actor=actor or self._actor, reason=reason, progress=progress
+                self._open(), ids, dry_run=dry_run, actor=self._acting(actor), reason=reason, progress=progress
             )
 
     def reject(self, ids: str | Collection[str], *, reason: str = "", actor: str | None = None) -> list[Outcome]:
@@ -112,7 +112,7 @@ class Consolidating(Opened):
         from grail_mem.consolidate.decide import reject
 
         with self._lock:
-            return reject(self._open(), ids, actor=actor or self._actor, reason=reason)
+            return reject(self._open(), ids, actor=self._acting(actor), reason=reason)
 
     def undo(
         self,
@@ -141,6 +141,4 @@ class Consolidating(Opened):
         from grail_mem.consolidate.decide import undo
 
         with self._lock:
-            return undo(
-                self._open(), ids, dry_run=dry_run, actor=actor or self._actor, reason=reason, progress=progress
-            )
+            return undo(self._open(), ids, dry_run=dry_run, actor=self._acting(actor), reason=reason, progress=progress)

@@ -18,6 +18,7 @@ from grail_mem.index.beside import Beside
 from grail_mem.index.catalog import has_catalog, update_catalog
 from grail_mem.index.document import embedded_texts
 from grail_mem.index.embedder import Embedder, chosen_embedder
+from grail_mem.model.scope import Principal
 from grail_mem.model.ulid import is_id
 from grail_mem.query import compaction
 from grail_mem.query.sql import SqlSession
@@ -26,6 +27,7 @@ from grail_mem.recall.ranked import Searcher
 from grail_mem.recall.reranking import Reranker, chosen_reranker
 from grail_mem.settings import Settings, read_settings
 from grail_mem.store.layout import Layout
+from grail_mem.write.permit import acting
 from grail_mem.write.recovery import recover_on_opening, settle
 from grail_mem.write.sync import sync
 
@@ -46,17 +48,22 @@ class Opened:
         embedder: Embedder | Callable[[list[str]], Any] | str | None = None,
         reranker: Reranker | None = None,
     ) -> None:
-        root = Path(path).expanduser().resolve()
+        self._begin(Path(path), None, actor=actor)
+        self._embedder = chosen_embedder(self._settings.embedder if embedder is None else embedder)
+        self._reranker = chosen_reranker(reranker)
+
+    def _begin(self, path: Path, principal: Principal | None, *, actor: str | None) -> None:
+        """Open the store for somebody; None is its owner."""
+        root = path.expanduser().resolve()
         if root.exists() and not root.is_dir():
             raise InputError(f"{path} is a file, not a folder.", hint="Name the folder that holds the store.")
         self._layout, self._settings = opened(root)
         self._actor = actor or self._settings.actor
         self._lock = threading.RLock()
-        self._view = View(self._layout, self._settings)
+        self._principal = principal
+        self._view = View(self._layout, self._settings, principal=principal)
         recover_on_opening(self._view)
         self._sql: SqlSession | None = None
-        self._embedder = chosen_embedder(self._settings.embedder if embedder is None else embedder)
-        self._reranker = chosen_reranker(reranker)
         self._searcher: Searcher | None = None
         self._beside: Beside | None = None
         self._compacting: threading.Thread | None = None
@@ -104,6 +111,10 @@ class Opened:
             raise StoreError("This memory was closed.", hint="Open it anew with Memory(path).")
         return self._view
 
+    def _acting(self, actor: str | None) -> str:
+        """Who stands in the ledger for what a verb does."""
+        return acting(self._principal, actor, self._actor)
+
     def _search_state(self) -> Searcher:
         if self._searcher is None or self._searcher.view is not self._view:
             if self._beside is not None:
@@ -150,7 +161,7 @@ class Opened:
     def _compact_beside(self) -> None:
         view = View(self._layout, self._settings)
         try:
-            sync(view, actor=self._actor, stamp=False)
+            sync(view, actor=self._settings.actor, stamp=False)
             if compaction.compact_if_free(view) is not None and has_catalog(self._layout):
                 view.absorb()
                 update_catalog(view)

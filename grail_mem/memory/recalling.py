@@ -1,31 +1,24 @@
-"""The verbs of Memory that answer questions, and those that prepare for it and learn from it."""
+"""The verbs of Memory that answer questions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from grail_mem.index.catalog import Indexed, update_catalog
-from grail_mem.index.embedding import embed, texts_without_vector
 from grail_mem.memory.opened import Opened
 from grail_mem.model.filter import Texts, Time, make_question
 from grail_mem.recall import exact
-from grail_mem.recall.calibration import Calibrated, calibrate
 from grail_mem.recall.cascade import cascade
 from grail_mem.recall.communities import communities
 from grail_mem.recall.document import document as one_document
-from grail_mem.recall.labelled import Questions
 from grail_mem.recall.local import local
-from grail_mem.recall.refit import Fit, refit
 from grail_mem.recall.result import Recall
-from grail_mem.recall.tuning import drop
 from grail_mem.recall.wish import make_wish, refuse_ranked
 
 
 class Recalling(Opened):
-    """Recall, its index, and what it learns from labelled questions."""
+    """Recall, search and lists of observations."""
 
     def recall(
         self,
@@ -46,6 +39,7 @@ class Recalling(Opened):
         source_kind: Texts | None = None,
         session: Texts | None = None,
         speaker: Texts | None = None,
+        scope: Texts | None = None,
         text: str | None = None,
         as_of: Time | None = None,
         limit: int | None = None,
@@ -83,6 +77,7 @@ class Recalling(Opened):
             source_kind: Any of these.
             session: Part of any of these sessions.
             speaker: Said by any of these; upper and lower case, spaces and Unicode form make no difference.
+            scope: Belongs to any of these, such as `project:grail`.
             text: Title or content contain it, without regard to case.
             as_of: Valid at that time: begun, not ended, not expired.
             limit: At most so many, 1 to 100000, 50 when left out; ranked 1 to 1000, 10 when left out.
@@ -112,7 +107,7 @@ class Recalling(Opened):
             "since": since, "before": before, "category": category, "tags": tags, "tags_all": tags_all,
             "entity_names": entity_names, "entity_types": entity_types, "relationship_type": relationship_type,
             "min_confidence": min_confidence, "kind": kind, "status": status, "source_kind": source_kind, "session": session,
-            "speaker": speaker, "text": text, "as_of": as_of, "now": datetime.now(UTC), "zone": self._settings.zone,
+            "speaker": speaker, "scope": scope, "text": text, "default_scope": self._settings.default_scope, "as_of": as_of, "now": datetime.now(UTC), "zone": self._settings.zone,
         }  # fmt: skip
         with self._lock:
             view = self._open()
@@ -152,89 +147,3 @@ class Recalling(Opened):
     ) -> Recall:
         """All observations, of a category if one is named, newest first, a page at a time."""
         return self.recall(category=category, limit=limit, cursor=cursor)
-
-    def index(self, *, progress: Callable[[str, int, int], None] | None = None) -> Indexed:
-        """Bring what ranked recall searches up to date: terms and names of the snapshot, and vectors of every passage.
-
-        Answers are complete without it but for vectors; it makes the first search faster, and makes what was written since
-        findable by meaning.
-
-        Args:
-            progress: Called with what is being done, how much of it is done, and how much there is.
-
-        Raises:
-            MissingDependencyError: The embedder that was chosen is not installed.
-        """
-        with self._lock:
-            view = self._open()
-            view.refresh()
-            done = update_catalog(view, progress=progress)
-            searcher = self._search_state()
-            searcher.refresh()
-            meaning = searcher.meaning
-            texts = texts_without_vector(view, searcher.corpus, meaning) if meaning else []
-        n_embedded = embed(meaning, texts, progress=progress, lock=self._lock) if meaning else 0
-        return replace(done, n_embedded=n_embedded, model=searcher.gates_name)
-
-    def calibrate(
-        self, questions: Questions, *, dry_run: bool = False, progress: Callable[[str, int, int], None] | None = None
-    ) -> Calibrated:
-        """Fit to labelled questions when ranked recall is silent; counts from then on for this embedder in this store.
-
-        The gates are written to `gates.json` in the store's root. What they do is measured on questions that they were not
-        fitted to, beside the same of the gates in force.
-
-        Args:
-            questions: A file of JSON lines or such mappings: `question`; `answers`, a list of ids, empty when the store has no
-                answer; and optionally `asked_at`. 20 with an answer and 20 without one at least.
-            dry_run: Only report.
-            progress: Called with what is being done, how much of it is done, and how much there is.
-
-        Raises:
-            InputError: The questions cannot be used or are too few, `problems` lists every reason; or vectors are missing.
-            NotFoundError: There is no such file.
-        """
-        with self._lock:
-            return calibrate(self._open(), self._search_state(), questions, dry_run=dry_run, progress=progress)
-
-    def fit(
-        self,
-        questions: Questions,
-        *,
-        recipe: str | None = None,
-        force: bool = False,
-        dry_run: bool = False,
-        progress: Callable[[str, int, int], None] | None = None,
-    ) -> Fit:
-        """Fit the weights of the ranking to labelled questions, near to those shipped; kept only where that is better.
-
-        The weights are written to `weights.json` in the store's root. Scores change with them, so gates do not count any more
-        until `calibrate` makes new ones.
-
-        Args:
-            questions: As for `calibrate`; those without an answer teach nothing. 20 others at least.
-            recipe: `words`, `vectors` or `lexical`; the one in use when left out.
-            force: Keep the weights even if they are no better, unless they are those shipped.
-            dry_run: Only report.
-            progress: Called with what is being done, how much of it is done, and how much there is.
-
-        Raises:
-            InputError: The questions cannot be used or are too few, `problems` lists every reason; or vectors are missing.
-            NotFoundError: There is no such file.
-            MissingDependencyError: The extra `fit` is not installed.
-        """
-        with self._lock:
-            return refit(
-                self._open(), self._search_state(), questions, recipe=recipe, force=force, dry_run=dry_run,
-                progress=progress,
-            )  # fmt: skip
-
-    def reset_gates(self) -> bool:
-        """Remove the store's own gates, so that those shipped count again; returns whether there were any."""
-        with self._lock:
-            return drop(self._open().layout.gates)
-
-    def reset_weights(self) -> bool:
-        """Remove the store's own weights, so that those shipped count again; returns whether there were any."""
-        with self._lock:
-            return drop(self._open().layout.weights)

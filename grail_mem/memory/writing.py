@@ -114,7 +114,7 @@ class Writing(Opened):
 
     def _add(self, drafts: Sequence[Draft], actor: str | None) -> list[Written]:
         with self._lock:
-            results = add(self._open(), drafts, actor=actor or self._actor)
+            results = add(self._open(), drafts, actor=self._acting(actor))
             self._embed_beside(result.path for result in results if result.created)
         self._compact_if_due()
         return results
@@ -143,7 +143,7 @@ class Writing(Opened):
         """
         with self._lock:
             return change.update(
-                self._open(), as_id(id), fields, append=append, actor=actor or self._actor, reason=reason
+                self._open(), as_id(id), fields, append=append, actor=self._acting(actor), reason=reason
             )
 
     def move(self, id: str, category: str, *, reason: str = "", actor: str | None = None) -> Changed:  # noqa: A002  as above
@@ -155,7 +155,7 @@ class Writing(Opened):
             ConflictError: A file of that name is there already.
         """
         with self._lock:
-            return change.move(self._open(), as_id(id), category, actor=actor or self._actor, reason=reason)
+            return change.move(self._open(), as_id(id), category, actor=self._acting(actor), reason=reason)
 
     def hide(self, id: str, *, reason: str = "", actor: str | None = None) -> Changed:  # noqa: A002  as above
         """Take an observation out of every answer; the file stays, and `restore` brings it back.
@@ -164,7 +164,7 @@ class Writing(Opened):
             NotFoundError: There is no such observation.
         """
         with self._lock:
-            return change.hide(self._open(), as_id(id), actor=actor or self._actor, reason=reason)
+            return change.hide(self._open(), as_id(id), actor=self._acting(actor), reason=reason)
 
     def restore(self, id: str, *, reason: str = "", actor: str | None = None) -> Changed:  # noqa: A002  as above
         """Bring a hidden observation back into the answers.
@@ -173,4 +173,4 @@ class Writing(Opened):
             NotFoundError: There is no such observation.
         """
         with self._lock:
-            return change.restore(self._open(), as_id(id), actor=actor or self._actor, reason=reason)
+            return change.restore(self._open(), as_id(id), actor=self._acting(actor), reason=reason)

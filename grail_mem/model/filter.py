@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, fields, replace
 from datetime import date, datetime
 from hashlib import blake2b
 from typing import Any, Final, Literal, NamedTuple
@@ -19,6 +19,7 @@ from grail_mem.model.category import CategoryGlob, compile_glob
 from grail_mem.model.names import clean_tags, entity_key, session_key, tag_key
 from grail_mem.model.observation import KINDS, SOURCE_KINDS, STATUSES
 from grail_mem.model.problem import Gather
+from grail_mem.model.scope import clean_scope
 from grail_mem.model.times import from_us, parse_when, to_us
 
 Order = Literal["newest", "oldest", "recorded", "confidence"]
@@ -31,6 +32,10 @@ MAX_VALUES: Final = 1_000
 
 Time = str | date | datetime
 Texts = str | Iterable[str]
+
+
+_NO_SCOPE: Final = ("\0",)
+"""What no observation belongs to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +54,7 @@ class Filter:
         min_confidence: 0 to 1.
         session: Keys of sessions, to any of which it belongs.
         speaker: Normalised names, any of which said it.
+        scope: Scopes, any of which it belongs to; empty text is one that its file does not name.
         text: Contained in title or body, without regard to case.
         as_of_us: Valid at that instant: begun, not ended, not expired.
     """
@@ -67,6 +73,7 @@ class Filter:
     source_kind: tuple[str, ...] = ()
     session: tuple[str, ...] = ()
     speaker: tuple[str, ...] = ()
+    scope: tuple[str, ...] = ()
     text: str | None = None
     as_of_us: int | None = None
 
@@ -75,6 +82,11 @@ class Filter:
         return tuple(
             item.name.removesuffix("_us") for item in fields(self) if getattr(self, item.name) not in (None, ())
         )
+
+    def within(self, scopes: Collection[str]) -> Filter:
+        """The filter with the further condition that a row belongs to one of these scopes."""
+        both = tuple(scope for scope in self.scope or sorted(scopes) if scope in scopes)
+        return replace(self, scope=both or _NO_SCOPE)
 
     def digest(self) -> str:
         """A short digest, equal for equal conditions; times are left out, since relative ones move between calls."""
@@ -121,8 +133,10 @@ def make_filter(
     source_kind: Texts | None = None,
     session: Texts | None = None,
     speaker: Texts | None = None,
+    scope: Texts | None = None,
     text: str | None = None,
     as_of: Time | None = None,
+    default_scope: str = "",
 ) -> Filter:
     """A filter from what a caller sent.
 
@@ -143,8 +157,10 @@ def make_filter(
         source_kind: Any of these.
         session: Part of any of these.
         speaker: Said by any of these.
+        scope: Belongs to any of these.
         text: Contained in title or body.
         as_of: Valid at that time.
+        default_scope: The scope that a file means which names none.
 
     Raises:
         InputError: One or more values cannot be used; `problems` lists all.
@@ -169,6 +185,7 @@ def make_filter(
         source_kind=problems.read("source_kind", source_kind, _choices("source_kind", SOURCE_KINDS), ()),
         session=problems.read("session", session, _sessions, ()),
         speaker=problems.read("speaker", speaker, _keys("speaker"), ()),
+        scope=problems.read("scope", scope, _scopes(default_scope), ()),
         text=problems.read("text", text, _needle, None),
         as_of_us=problems.read("as_of", as_of, time, None),
     )
@@ -212,6 +229,14 @@ def _sessions(value: Any) -> tuple[str, ...]:
     if "" in keys:
         raise InputError("session holds an empty name.")
     return keys
+
+
+def _scopes(default: str) -> Callable[[Any], tuple[str, ...]]:
+    def read(value: Any) -> tuple[str, ...]:
+        named = tuple(dict.fromkeys(map(clean_scope, _texts("scope", value))))
+        return (*named, "") if default in named else named
+
+    return read
 
 
 def _tags(name: str) -> Callable[[Any], tuple[str, ...]]:

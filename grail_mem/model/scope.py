@@ -18,6 +18,8 @@ from grail_mem.errors import AccessError, InputError, NotFoundError
 RIGHTS: Final = ("read", "write", "propose", "apply", "forget")
 """What can be granted; each is granted by itself, and every one but `read` needs `read` to be of use."""
 MAX_ID: Final = 200
+NO_SCOPE: Final = "unreadable"
+"""What stands for a scope that cannot be read; it is none that anybody can be granted."""
 ANYBODY: Final = "*"
 """The grantee that every principal is."""
 

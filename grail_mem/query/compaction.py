@@ -118,10 +118,13 @@ def collection_paused() -> Iterator[None]:
 
 def _write(view: View) -> Compacted:
     """Write and publish a snapshot of the view; the compaction lock must be held."""
+    grants, revoked = view.grants.written()
     manifest = snapshot.Manifest(
         name=snapshot.next_name(view.layout),
         heads=dict(view.ledger.heads),
         tombstones=dict(view.tombstones),
+        grants=grants,
+        revoked=revoked,
         folders=view.folders,
         problems=dict(view.delta.problems),
     )

@@ -13,7 +13,7 @@ from grail_mem.model.filter import Filter
 from grail_mem.query.match import text_key
 
 Term = tuple[int, str]
-TAG, ENTITY, ENTITY_TYPE, RELATIONSHIP_TYPE, SESSION, SPEAKER = range(6)
+TAG, ENTITY, ENTITY_TYPE, RELATIONSHIP_TYPE, SESSION, SPEAKER, SCOPE = range(7)
 
 
 class TermPlace(NamedTuple):
@@ -164,6 +164,7 @@ def _groups(f: Filter, dictionary: Dictionary) -> list[list[TermPlace]]:
     for kind, keys in (
         (TAG, f.tags), (ENTITY, f.entity_names), (ENTITY_TYPE, f.entity_types),
         (RELATIONSHIP_TYPE, f.relationship_type), (SESSION, f.session), (SPEAKER, f.speaker),
+        (SCOPE, f.scope),
     ):  # fmt: skip
         if keys:
             groups.append([(kind, key) for key in keys])

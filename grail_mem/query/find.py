@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from grail_mem.errors import InputError, NotFoundError, StoreError
 from grail_mem.model.observation import Observation, fingerprint
+from grail_mem.model.problem import Problem
 from grail_mem.query.delta import TORN, UNREADABLE
 from grail_mem.query.view import View
 from grail_mem.store.observation_file import FileRow
@@ -37,7 +38,9 @@ def locate(view: View, id_: str) -> FileRow:
 
 
 def locate_all(view: View, ids: Collection[str]) -> dict[str, FileRow]:
-    """The observations with these ids, read from their files now, hidden ones included; those that are gone are left out.
+    """The observations with these ids, read from their files now, hidden ones included.
+
+    Those that are gone are left out, and those that the caller may not read.
 
     Raises:
         StoreError: The file of one is there and cannot be read.
@@ -49,10 +52,13 @@ def locate_all(view: View, ids: Collection[str]) -> dict[str, FileRow]:
     if len(paths) < len(set(ids)):
         view.scan(whole=False)
         paths = view.paths_of(ids)
-    for path in paths.values():
-        _require_readable(view, path)
+    if view.principal is None:
+        for path in paths.values():
+            _require_readable(view, path)
+    else:  # nobody knows whose an unreadable file is
+        paths = {id_: path for id_, path in paths.items() if not _why_unreadable(view, path)}
     rows = view.read_rows(list(paths.values()))
-    return {id_: rows[paths[id_]] for id_ in ids if id_ in paths}
+    return {id_: rows[paths[id_]] for id_ in ids if id_ in paths and view.sees(rows[paths[id_]].observation)}
 
 
 class Known(NamedTuple):
@@ -70,13 +76,16 @@ def known(view: View, ids: Collection[str]) -> dict[str, Known]:
     for path, row in view.delta.rows.items():
         if row.observation.id in ids:
             found[row.observation.id] = Known(path, row.observation.sha256)
-    return found
+    return found if view.principal is None else {id_: found[id_] for id_ in locate_all(view, list(found))}
 
 
 def _require_readable(view: View, path: str) -> None:
-    for problem in view.delta.problems.get(path, ()):
-        if problem.code in (UNREADABLE, TORN):
-            raise StoreError(f"{path}: {problem.message}.", hint=problem.remedy)
+    for problem in _why_unreadable(view, path):
+        raise StoreError(f"{path}: {problem.message}.", hint=problem.remedy)
+
+
+def _why_unreadable(view: View, path: str) -> list[Problem]:
+    return [problem for problem in view.delta.problems.get(path, ()) if problem.code in (UNREADABLE, TORN)]
 
 
 def ids_ending(view: View, tail: str) -> list[str]:
@@ -85,7 +94,7 @@ def ids_ending(view: View, tail: str) -> list[str]:
     ids = {row.observation.id for row in view.delta.rows.values() if row.observation.id.endswith(tail)}
     if view.reader is not None:
         ids |= {id_ for rid, id_ in view.reader.ids_ending(tail) if rid not in view.delta.dead}
-    return sorted(ids)
+    return sorted(ids) if view.principal is None else sorted(locate_all(view, ids))
 
 
 def who_says(view: View, said: Mapping[int, Observation]) -> Said:

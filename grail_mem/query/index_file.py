@@ -4,7 +4,7 @@ Layout, chosen by measurement (docs/concepts/tables.md):
 
 * `obs`: one row an observation, newest first, so that `LIMIT` stops early and the row number is the order. Conditions
   are on small columns; everything a caller gets is one JSON array in the payload file beside the index, read for
-  returned rows only (`first_byte`, `n_bytes`). Terms (tags, entity names, entity types, relationship types, sessions, speakers) that many
+  returned rows only (`first_byte`, `n_bytes`). Terms (tags, entity names, entity types, relationship types, sessions, speakers, scopes) that many
   rows have are single bits in the columns `b0`, `b1`, ….
 * `postings`: for every rarer term its rows, with the same small columns, sorted by term, so that one range of it holds
   all there is to know.
@@ -36,7 +36,7 @@ if TYPE_CHECKING:  # these cost a quarter of a second; only building needs them
     import numpy as np
     import pyarrow as pa
 
-VERSION: Final = 5
+VERSION: Final = 6
 HOT_SHARE: Final = 128
 """A term that at least one row in so many has is a bit; rarer ones are postings. Measured: 64 to 256 make no difference."""
 HOT_LEAST: Final = 64
@@ -223,7 +223,7 @@ def _term_pairs(table: pa.Table) -> tuple[list[int], list[str], np.ndarray]:
     import numpy as np
 
     tags, entities, relationships = (table[name].combine_chunks() for name in ("tags", "entities", "relationships"))
-    session, speaker = (table[name].combine_chunks() for name in ("session", "speaker"))
+    session, speaker, scope = (table[name].combine_chunks() for name in ("session", "speaker", "scope"))
     one_a_row = numpy_array(np.arange(table.num_rows + 1, dtype=np.int32))
     sources: tuple[tuple[Any, Any, Callable[[str], str]], ...] = (
         (tags.values, tags.offsets, tag_key),
@@ -232,6 +232,7 @@ def _term_pairs(table: pa.Table) -> tuple[list[int], list[str], np.ndarray]:
         (relationships.values.field("relationship_type"), relationships.offsets, entity_key),
         (session, one_a_row, session_key),
         (speaker, one_a_row, entity_key),
+        (scope.fill_null(""), one_a_row, str),
     )
     kinds: list[int] = []
     keys: list[str] = []

@@ -6,10 +6,11 @@ Kept as the delta changes; knows nothing of files and of the snapshot.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple, TypeVar
 
 from grail_mem.model.filter import Filter
+from grail_mem.model.observation import Observation
 from grail_mem.query.match import Keys, conditions, keys_of
 from grail_mem.store.observation_file import FileRow
 
@@ -28,6 +29,7 @@ _LISTS: Final = (
     "source_kind",
     "session",
     "speaker",
+    "scope",
 )
 _FEW: Final = 4
 """Of all rows, one in so many at most is worth sorting anew; chosen."""
@@ -57,9 +59,12 @@ class Loose:
     def __len__(self) -> int:
         return len(self._rows)
 
-    def update(self, rows: Mapping[str, FileRow], hidden: Collection[str]) -> None:
-        """Hold these rows, by path, but for those whose id is hidden; rows held already cost next to nothing."""
-        wanted = {path: row for path, row in rows.items() if row.observation.id not in hidden}
+    def update(self, rows: Mapping[str, FileRow], hidden: Collection[str], sees: Callable[[Observation], bool]) -> None:
+        """Hold these rows, by path, but for those whose id is hidden and those that are not seen.
+
+        Rows held already cost next to nothing.
+        """
+        wanted = {path: row for path, row in rows.items() if row.observation.id not in hidden and sees(row.observation)}
         gone = [place for path, place in self._places.items() if wanted.get(path) is not self._rows[place].row]
         for place in gone:
             self._remove(place)
@@ -135,6 +140,7 @@ def _terms(row: FileRow, keys: Keys) -> list[Term]:
         (o.source_kind,),
         (keys.session,),
         (keys.speaker,),
+        (o.scope or "",),
     )
     return [(name, value) for name, values in zip(_LISTS, held, strict=True) for value in values if value is not None]
 

@@ -71,6 +71,7 @@ _CONDITIONS: Final[dict[str, Callable[[Any], Condition]]] = {
     "source_kind": lambda wanted: lambda o, _: o.source_kind in wanted,
     "session": lambda wanted: lambda _, keys: keys.session in wanted,
     "speaker": lambda wanted: lambda _, keys: keys.speaker in wanted,
+    "scope": lambda wanted: lambda o, _: (o.scope or "") in wanted,
     "category": lambda globs: lambda o, _: any(glob.matches(o.category) for glob in globs),
     "as_of_us": lambda us: lambda o, keys: _holds(o, keys.us, us),
     "text": lambda text: _containing(text_key(text)),

@@ -72,6 +72,8 @@ class SnapshotReader:
         self._terms: dict[Term, TermPlace] = {(kind, key): TermPlace(n, 0, bit) for kind, key, n, bit in meta["hot"]}
         self._parts = [category_key(category).split("/") for category in self.categories]
         self.dead: frozenset[int] = frozenset()
+        self.scopes: frozenset[str] | None = None
+        self._n_in_scopes = 0
         self._first_live = 0
         self._dead_in_table = False
 
@@ -86,6 +88,24 @@ class SnapshotReader:
         self._first_live = next(rid for rid in range(self.n_rows + 1) if rid not in self.dead)
         self._dead_in_table = False
 
+    def restrict(self, scopes: frozenset[str] | None) -> None:
+        """Let only rows of these scopes be found by filters, and None all; empty text is a scope that no file names."""
+        self.scopes = scopes
+        self._n_in_scopes = 0
+        if scopes is not None:
+            self._n_in_scopes = self.count(Filter())
+
+    def counting(self) -> np.ndarray:
+        """Which rows count, bool, by number."""
+        import numpy as np
+
+        counts = np.ones(self.n_rows, bool)
+        if self.scopes is not None:
+            counts[:] = False
+            counts[self.rids(Filter())] = True
+        counts[list(self.dead)] = False
+        return counts
+
     def _without_dead(self) -> str:
         """The condition that a row is not dead; the table it reads is made only when it is asked for."""
         if not self._dead_in_table:
@@ -97,13 +117,13 @@ class SnapshotReader:
     @property
     def n_live(self) -> int:
         """Rows that count."""
-        return self.n_rows - len(self.dead)
+        return self.n_rows - len(self.dead) if self.scopes is None else self._n_in_scopes
 
     # -- by filter ---------------------------------------------------------------------------------------------------
 
     def plan(self, f: Filter) -> Plan | None:
         """How the filter is asked; None when its terms already say that no row can match."""
-        return plan(f, self)
+        return plan(f if self.scopes is None else f.within(self.scopes), self)
 
     def place(self, terms: Sequence[Term]) -> list[TermPlace]:
         """Where terms have their rows; looked up once and kept."""

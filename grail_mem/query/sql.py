@@ -9,8 +9,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from grail_mem.errors import InputError
+from grail_mem.model.filter import Filter
 from grail_mem.query.engine import connect, index_errors
 from grail_mem.query.index_file import quoted
+from grail_mem.query.snapshot_reader import SnapshotReader
 from grail_mem.query.view import View
 from grail_mem.store.schema import PUBLIC, arrow_schema, observations_table
 from grail_mem.store.snapshot import ROWS
@@ -66,7 +68,7 @@ class SqlSession:
     """A locked-down connection over one state of a view; `is_current` tells when it must be made anew."""
 
     def __init__(self, view: View) -> None:
-        self._made_from = _state(view)
+        self._made_from = view.state
         self.path = view.layout.snapshots / view.manifest.name / ROWS
         self.con: duckdb.DuckDBPyConnection = connect(threads=2)
         with index_errors(self.path):
@@ -75,28 +77,40 @@ class SqlSession:
             self.con.execute("SET lock_configuration = true")
 
     def _make_views(self, view: View) -> None:
-        rows = [row for row in view.delta.rows.values() if row.observation.id not in view.hidden]
+        rows = [found.row for found in view.loose().matching(Filter())]
         self.con.register("delta_arrow", observations_table(rows))
         self.con.execute("CREATE TABLE delta AS SELECT * FROM delta_arrow")
         self.con.unregister("delta_arrow")
         parts = ["SELECT * FROM delta"]
-        if view.manifest.name:
-            path = quoted(self.path)
-            self.con.execute(f"SET allowed_paths = ['{path}']")
-            self.con.execute("CREATE TABLE gone(rid BIGINT)")
-            self.con.execute("INSERT INTO gone SELECT unnest(?::BIGINT[])", [list(view.dead_rids())])
+        reader = view.live_base()
+        if reader is not None:
             columns = ", ".join(f'"{name}"' for name in arrow_schema().names)
+            path = quoted(self.path)
             parts.append(
-                f"SELECT {columns} FROM read_parquet('{path}', file_row_number = true) "
-                "WHERE file_row_number NOT IN (SELECT rid FROM gone)"
+                f"SELECT {columns} FROM read_parquet('{path}', file_row_number = true) WHERE {self._counts(reader)}"
             )
-        self.con.execute(f"CREATE VIEW rows AS {' UNION ALL '.join(parts)}")
+            if view.principal is None:
+                self.con.execute(f"SET allowed_paths = ['{path}']")
+        kind = "VIEW" if view.principal is None else "TABLE"  # SQL can read whatever a view is made of
+        self.con.execute(f"CREATE {kind} rows AS {' UNION ALL '.join(parts)}")
+        if view.principal is not None:
+            self.con.execute("DROP TABLE IF EXISTS counting")
         for name, (text, _) in VIEWS.items():
             self.con.execute(f"CREATE VIEW {name} AS {text}")
 
+    def _counts(self, reader: SnapshotReader) -> str:
+        """The condition that a row of the snapshot counts; the fewer are listed: those that do or those that do not."""
+        import numpy as np
+
+        counts = reader.counting()
+        some = counts if reader.scopes is not None else ~counts
+        self.con.execute("CREATE TABLE counting(rid BIGINT)")
+        self.con.execute("INSERT INTO counting SELECT unnest(?::BIGINT[])", [np.flatnonzero(some).tolist()])
+        return f"file_row_number {'IN' if reader.scopes is not None else 'NOT IN'} (SELECT rid FROM counting)"
+
     def is_current(self, view: View) -> bool:
         """Whether the view still says what this was made from."""
-        return self._made_from == _state(view)
+        return self._made_from == view.state
 
     def close(self) -> None:
         """Let go of the connection."""
@@ -131,7 +145,3 @@ class SqlSession:
                 with index_errors(self.path):
                     raise
             raise InputError(f"The SQL was not accepted: {str(error).strip()}") from error
-
-
-def _state(view: View) -> tuple[str, int, int]:
-    return view.manifest.name, view.delta.version, len(view.tombstones)

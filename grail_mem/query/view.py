@@ -12,11 +12,13 @@ from contextlib import contextmanager
 from typing import Final
 
 from grail_mem.errors import IndexUnusableError
+from grail_mem.model.observation import Observation
 from grail_mem.model.problem import Problem
-from grail_mem.model.scope import OWNER, Access
+from grail_mem.model.scope import Access, Principal
 from grail_mem.model.ulid import is_id
 from grail_mem.query.delta import DUPLICATE, UNREADABLE, BaseRow, Change, Delta, adopted_as, look
 from grail_mem.query.file_base import FileBase, base_of
+from grail_mem.query.grants import Grants
 from grail_mem.query.loose import Loose
 from grail_mem.query.snapshot_reader import SnapshotReader
 from grail_mem.settings import Settings
@@ -55,11 +57,14 @@ class View:
         layout: Where the store is.
         settings: Its settings.
         from_files: Look at no snapshot, only at files and ledger.
+        principal: Who asks; what may not be read is then as if it were not there. None is the owner, who sees all.
     """
 
-    def __init__(self, layout: Layout, settings: Settings, *, from_files: bool = False) -> None:
+    def __init__(
+        self, layout: Layout, settings: Settings, *, from_files: bool = False, principal: Principal | None = None
+    ) -> None:
         self.layout, self.settings = layout, settings
-        self.access: Access = OWNER
+        self.principal = principal
         self.journal = Journal(layout)
         self._reader: SnapshotReader | None = None
         self.files: FileBase | None = None
@@ -77,6 +82,7 @@ class View:
         self.delta = Delta(problems=dict(self.manifest.problems))
         self.tombstones = {} if ledger_from_start else dict(self.manifest.tombstones)
         self.hidden = {id_ for id_, (*_, hides) in self.tombstones.items() if hides}
+        self.grants = Grants() if ledger_from_start else Grants(self.manifest.grants, self.manifest.revoked)
         self._clone = ""
         self._unheard = False  # whether lines of the ledger were read and perhaps not all of them heard
         self._touched: set[str] = set()
@@ -90,8 +96,9 @@ class View:
         self._folders = dict(self.manifest.folders)
         self._scan_problems: tuple[Problem, ...] = ()
         self._looked_at = float("-inf")
-        self._loose, self._loose_version = Loose(), -1
-        self._dead_version: tuple[int, int] = (-1, -1)
+        self._loose = Loose()
+        self._loose_state: object = None
+        self._dead_state: object = None
         self._known_by_folder: dict[str, dict[str, FileState | None]] = {}
 
     def close(self) -> None:
@@ -151,9 +158,9 @@ class View:
             self._snapshots_mtime = mtime
 
     def _hear(self, entry: Entry) -> None:
-        if entry.action in DECISIONS or not is_id(
-            entry.id
-        ):  # somebody changed the line; its file is found by the next scan
+        if self.grants.hear(entry) or entry.action in DECISIONS:
+            return
+        if not is_id(entry.id):  # somebody changed the line; its file is found by the next scan
             return
         if entry.action in ("hide", "restore"):
             self._bury(entry)
@@ -352,7 +359,7 @@ class View:
             folder = self.layout.snapshots / self.manifest.name
             require_whole(folder, self.manifest)
             self._reader = SnapshotReader(folder / INDEX, folder / PAYLOADS)
-            self._dead_version = (-1, -1)
+            self._dead_state = None
         return self._reader
 
     def _open_reader(self) -> None:
@@ -377,7 +384,7 @@ class View:
         """Observations that an unfiltered recall would return."""
         base = self.live_base()
         n_live = base.n_live if base else 0
-        if self.files is not None:
+        if self.files is not None:  # which is nobody's but the owner's
             hidden = {row.rid for row in self.files.by_id(self.hidden).values()}
             n_live = self.files.table.num_rows - len(self.delta.dead | hidden)
         return n_live + len(self.loose())
@@ -387,25 +394,43 @@ class View:
         """Rows that differ from the snapshot; what compaction takes in."""
         return max(len(self.delta.rows), len(self.delta.dead), len(self._touched))
 
-    def dead_rids(self) -> frozenset[int]:
-        """Rows of the snapshot that do not count, hidden ones included."""
-        reader = self.live_base()
-        return reader.dead if reader else frozenset()
+    @property
+    def access(self) -> Access:
+        """What the caller may do at this moment."""
+        return self.grants.access(self.principal, self.settings.default_scope)
+
+    @property
+    def scopes(self) -> frozenset[str] | None:
+        """The scopes that the caller may read, as rows have them; empty text for one that no file names; None for all."""
+        readable = self.access.scopes("read")
+        if readable is None:
+            return None
+        return frozenset((*readable, "") if self.settings.default_scope in readable else readable)
+
+    @property
+    def state(self) -> tuple[object, ...]:
+        """What answers depend on; while it is equal, nothing that counts changed."""
+        return self.manifest.name, self.delta.version, len(self.tombstones), self.scopes
+
+    def sees(self, o: Observation) -> bool:
+        """Whether the caller may read an observation."""
+        return self.access.may("read", o.scope)
 
     def live_base(self) -> SnapshotReader | None:
-        """The snapshot with its dead and hidden rows set."""
+        """The snapshot with its dead and hidden rows set, and those that the caller may not read."""
         reader = self.reader
-        if reader is not None and self._dead_version != (self.delta.version, len(self.tombstones)):
+        if reader is not None and self._dead_state != self.state:
             hidden = [row.rid for row in reader.by_id(self.hidden).values()] if self.hidden else []
             reader.set_dead(self.delta.dead.union(hidden))
-            self._dead_version = (self.delta.version, len(self.tombstones))
+            reader.restrict(self.scopes)
+            self._dead_state = self.state
         return reader
 
     def loose(self) -> Loose:
-        """The delta's rows that are not hidden."""
-        if self._loose_version != self.delta.version:
-            self._loose.update(self.delta.rows, self.hidden)
-            self._loose_version = self.delta.version
+        """The delta's rows that are not hidden and that the caller may read."""
+        if self._loose_state != (self.delta.version, self.scopes):
+            self._loose.update(self.delta.rows, self.hidden, self.sees)
+            self._loose_state = (self.delta.version, self.scopes)
         return self._loose
 
     # -- one observation --------------------------------------------------------------------------------------------------
@@ -470,7 +495,9 @@ class View:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What an answer may be missing."""
+        """What an answer may be missing; for the owner alone, since nobody knows whose those files are."""
+        if self.principal is not None:
+            return ()
         return tuple(f"{p.where}: {p.message}" for p in self.problems() if p.code in ("unreadable_folder", UNREADABLE))
 
     @property

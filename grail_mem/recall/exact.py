@@ -49,7 +49,7 @@ def recall(view: View, f: Filter, page: Page) -> Recall:
 
 def behind(view: View) -> Iterable[str]:
     """A word to those who only read: nobody compacts for them, and every opening reads all those files."""
-    if view.n_loose >= 5 * due_at(view):
+    if view.principal is None and view.n_loose >= 5 * due_at(view):
         yield f"{view.n_loose} observations are outside the snapshot; `grail compact` makes recalls fast again."
 
 
@@ -86,6 +86,8 @@ def relationships_of(observations: Iterable[Observation], f: Filter) -> tuple[Re
 def explain(view: View, f: Filter, page: Page | None = None) -> Abstention:
     """Why nothing is returned: nothing is stored, or which condition left nothing."""
     if not view.n_rows:
+        if view.principal is not None:
+            return Abstention("nothing_stored", "There are no observations that this session may read.")
         hidden = f"; {len(view.hidden)} are hidden, and `grail restore` brings one back" if view.hidden else " yet"
         return Abstention("nothing_stored", f"This store holds no observations{hidden}.")
     if page is not None and page.after is not None:

@@ -13,7 +13,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from grail_mem.index.document import GAP, MAX_NAME_TERMS, MULTIPLIER, RELATED
-from grail_mem.index.rows import among, distinct
+from grail_mem.index.rows import NOWHERE, among, distinct
 from grail_mem.index.segment import Postings
 from grail_mem.recall.evidence import Asked
 
@@ -136,8 +136,9 @@ def _titles_said(asked: Asked, seeds: np.ndarray) -> list[np.ndarray]:
     titled: dict[int, list[np.ndarray]] = {}
     for part in corpus.parts:
         for value, first, end in _ranges(part.segment.by_title, distinct(hashes)):
-            rows = part.segment.by_title.row[first:end].astype(np.int64)
-            titled.setdefault(value, []).append(rows + part.first_document)
+            rows = part.segment.by_title.row[first:end].astype(np.int64) + part.first_document
+            if len(rows := rows[corpus.columns.row[rows] != NOWHERE]):
+                titled.setdefault(value, []).append(rows)
     known = among(hashes, np.array(sorted(titled), np.uint64))
     found: list[list[np.ndarray]] = [[] for _ in seeds]
     for place, value in _at_their_longest(begin[known].tolist(), length[known].tolist(), hashes[known].tolist()):
@@ -212,11 +213,12 @@ def _passages_of_names(asked: Asked, names: np.ndarray) -> dict[int, np.ndarray]
     too_many: set[int] = set()
     for part in asked.corpus.parts:
         for name, begin, end in _ranges(part.segment.by_name, names):
-            if end - begin > 4 * _MOST:
-                too_many.add(name)
-                continue
             row = part.segment.by_name.row[begin:end].astype(np.int64) + part.first_passage
-            found[name].append(row[live[row]])
+            row = row[live[row]]
+            if len(row) > 4 * _MOST:
+                too_many.add(name)
+            else:
+                found[name].append(row)
     none = np.zeros(0, np.int64)
     return {name: none if name in too_many else np.concatenate([none, *rows]) for name, rows in found.items()}
 

@@ -95,7 +95,7 @@ class Searcher:
 
     def read(self, text: str, asked_at: datetime) -> Question:
         """What a question asks for."""
-        speakers = self.corpus.columns.speakers
+        speakers = self.corpus.speakers
         if self._speakers != speakers:
             self._speakers, self._known = speakers, known_names({key: (key,) for key in speakers})
         return read_question(text, speakers=self._known, asked_at=asked_at, zone=ZoneInfo(self.view.settings.zone))

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from grail_mem.errors import InputError, StoreError
+from grail_mem.errors import GrailError, InputError, StoreError
 from grail_mem.model.category import category_key
 
 _DIRECTORY: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -48,7 +48,7 @@ def translated(doing: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if isinstance(error, StoreError):
+        if isinstance(error, GrailError):
             raise
         reason = error.strerror or str(error)
         hint = "Free some space and repeat the call; nothing was stored." if error.errno == errno.ENOSPC else ""

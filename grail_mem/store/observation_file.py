@@ -29,6 +29,7 @@ from grail_mem.model.observation import (
     plain,
 )
 from grail_mem.model.problem import Problem
+from grail_mem.model.scope import NO_SCOPE
 from grail_mem.model.times import format_time, parse_time
 from grail_mem.model.ulid import derived_id, id_time, is_id
 from grail_mem.store.filename import date_in_name
@@ -251,6 +252,16 @@ class _Reader:
         self.note("bad_value", f"turn {value!r} is not a whole number from 0; it is left out", "correct the number")
         return None
 
+    def scope(self) -> str | None:
+        value = self.values.get("scope")
+        if value is None or (isinstance(value, str) and value.strip()):
+            return value
+        self.note(
+            "bad_value", "scope must be text; until then the owner of the store alone sees the observation",
+            "write it like `scope: project:grail`, or remove the line",
+        )  # fmt: skip
+        return NO_SCOPE  # never the default scope: others may see that one
+
     def speaker(self) -> str | None:
         text = self.text("speaker")
         if text is None or is_name(text):
@@ -304,7 +315,7 @@ _FIELDS: Final[Mapping[str, Callable[[_Reader], Any]]] = {
     "source": lambda reader: reader.text("source"),
     "source_kind": lambda reader: reader.choice("source_kind", SOURCE_KINDS, None),
     "attribute": lambda reader: reader.text("attribute"),
-    "scope": lambda reader: reader.text("scope"),
+    "scope": _Reader.scope,
     "session": lambda reader: reader.text("session"),
     "turn": _Reader.turn,
     "speaker": _Reader.speaker,

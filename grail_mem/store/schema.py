@@ -19,7 +19,7 @@ from grail_mem.store.observation_file import FileRow
 if TYPE_CHECKING:  # pyarrow costs a tenth of a second; recalling never needs it
     import pyarrow as pa
 
-VERSION: Final = 4
+VERSION: Final = 5
 """Version of the snapshot's tables; a snapshot of another version is not read but made anew."""
 
 COLUMNS: Final = (

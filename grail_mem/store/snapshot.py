@@ -12,7 +12,7 @@ import os
 import shutil
 import time
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -56,6 +56,8 @@ class Manifest:
         n_rows: Observations in it.
         heads: How far each chain of the ledger is in it.
         tombstones: By id, the latest hide or restore: its order in history and whether it hides.
+        grants: By id, what was granted to whom.
+        revoked: Ids of grants that were revoked.
         folders: Every folder as it was when its files were read.
         problems: What could not be used when it was made, by path.
         files: Size in bytes and BLAKE2b digest of every other file in its folder, by name.
@@ -65,6 +67,8 @@ class Manifest:
     n_rows: int = 0
     heads: Mapping[str, Head] = field(default_factory=dict)
     tombstones: Mapping[str, tuple[str, str, int, bool]] = field(default_factory=dict)
+    grants: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    revoked: Sequence[str] = ()
     folders: Mapping[str, FolderState] = field(default_factory=dict)
     problems: Mapping[str, tuple[Problem, ...]] = field(default_factory=dict)
     files: Mapping[str, tuple[int, str]] = field(default_factory=dict)
@@ -74,7 +78,7 @@ class Manifest:
         return json.dumps(
             {
                 "version": VERSION, "name": self.name, "n_rows": self.n_rows, "heads": self.heads,
-                "tombstones": self.tombstones, "folders": self.folders,
+                "tombstones": self.tombstones, "grants": self.grants, "revoked": self.revoked, "folders": self.folders,
                 "problems": {path: [p.to_dict() for p in found] for path, found in self.problems.items()},
                 "files": self.files,
             },
@@ -96,6 +100,8 @@ def read_manifest(folder: Path) -> Manifest | None:
             values["n_rows"],
             {clone: Head(*head) for clone, head in values["heads"].items()},
             {id_: (at, clone, seq, hides) for id_, (at, clone, seq, hides) in values["tombstones"].items()},
+            dict(values["grants"]),
+            tuple(values["revoked"]),
             {path: FolderState(*state) for path, state in values["folders"].items()},
             {path: tuple(Problem(**p) for p in found) for path, found in values["problems"].items()},
             {name: (size, digest) for name, (size, digest) in values["files"].items()},

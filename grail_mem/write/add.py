@@ -23,6 +23,7 @@ from grail_mem.store.layout import Layout, inside
 from grail_mem.store.ledger_line import Entry
 from grail_mem.store.observation_file import render_observation
 from grail_mem.write.edited import folder_on_disk, free_path
+from grail_mem.write.permit import for_caller
 from grail_mem.write.staged import Placing, discard, make_durable, place, stage, staging, writing
 from grail_mem.write.validate import Draft, make_observation
 
@@ -93,6 +94,8 @@ def add(view: View, drafts: Sequence[Draft], *, actor: str) -> list[Written]:
         try:
             with writing(view):
                 view.catch_up()
+                for item in ready:  # what was revoked meanwhile counts
+                    view.access.require("write", item.observation.scope)
                 results, placings, unused = _decide(view, ready, staged, actor)
                 place(view, placings, staging_fd)
         except Exception:  # not an interrupt: what is committed by then is finished by the next writer
@@ -149,7 +152,7 @@ def _check(view: View, drafts: Sequence[Draft]) -> list[tuple[Observation, str, 
     hints: dict[str, None] = {}
     for number, draft in enumerate(drafts, start=1):
         try:
-            made, warnings = make_observation(draft, now=now, settings=view.settings)
+            made, warnings = make_observation(for_caller(view, draft), now=now, settings=view.settings)
             checked.append((made, _slug(draft), warnings))
         except InputError as error:
             problems += [f"draft {number}: {text}" if len(drafts) > 1 else text for text in error.problems]

@@ -25,6 +25,7 @@ from grail_mem.store.frontmatter_edit import edit
 from grail_mem.store.layout import Layout, inside
 from grail_mem.store.ledger_line import Entry
 from grail_mem.store.observation_file import FileRow, fields_of, read_observation, render_observation
+from grail_mem.write.permit import for_caller, scope_meant
 from grail_mem.write.staged import Placing, confirm, discard, make_durable, place, stage
 from grail_mem.write.validate import Draft, make_observation, with_endpoints
 
@@ -96,6 +97,7 @@ def make_new(view: View, draft: Draft, *, taken: Collection[str] = (), create: b
         InputError: The draft cannot be used; `problems` lists every reason.
         ConflictError: Every name for its file is taken.
     """
+    draft = for_caller(view, draft)
     made, warnings = make_observation(draft, now=datetime.now(UTC), settings=view.settings)
     folder = folder_on_disk(view.layout, made.category, create=create)
     made = replace(made, category=view.layout.category_of(folder))
@@ -138,6 +140,8 @@ def with_fields(view: View, edited: Edited, patch: Mapping[str, Any]) -> Edited:
         "title": old.title, "content": old.content or old.title, "valid_from": old.valid_from,
         "valid_until": old.valid_until,
     }  # fmt: skip
+    if view.principal is not None and "scope" in patch:
+        patch = {**patch, "scope": scope_meant(view.principal, patch["scope"])}
     made, warned = make_observation(Draft(**(beside | dict(patch))), now=datetime.now(UTC), settings=view.settings)
     new = replace(old, **{name: getattr(made, name) for name in patch})
     warnings = list(warned)
@@ -245,7 +249,14 @@ def with_bytes(view: View, edited: Edited, path: str, data: bytes) -> Edited:
 
 
 def commit(
-    view: View, staging_fd: int, all_edited: Iterable[Edited], *, actor: str, reason: str, beside: Sequence[Entry] = ()
+    view: View,
+    staging_fd: int,
+    all_edited: Iterable[Edited],
+    *,
+    actor: str,
+    reason: str,
+    beside: Sequence[Entry] = (),
+    right: str = "write",
 ) -> None:
     """Bring observations into force as they shall be: all or none; the write lock must be held.
 
@@ -256,12 +267,17 @@ def commit(
         actor: Who does it.
         reason: Why, for the ledger.
         beside: Entries to append behind theirs.
+        right: What the caller must be allowed where an observation is and where it will be; to hide it or to remove its
+            file is `forget`.
 
     Raises:
+        AccessError: The caller may not; nothing was changed.
         OSError: The disk did not take it; nothing was changed.
     """
     at = format_time(datetime.now(UTC))
     changed = list(all_edited)
+    for edited in changed:
+        _permit(view, edited, right)
     filed = [edited for edited in changed if edited.changes_file]
     others = [entry for edited in changed for entry in _tombstone(edited, at, actor, reason)]
     names = stage(staging_fd, [edited.data or b"" for edited in filed])
@@ -278,6 +294,14 @@ def commit(
         discard(staging_fd, names)
         raise
     make_durable(view) if filed else confirm(view)
+
+
+def _permit(view: View, edited: Edited, right: str) -> None:
+    """Let pass what the caller may do to an observation."""
+    needed = "forget" if edited.data is None or edited.hidden != edited.was_hidden else right
+    scopes = {edited.made.scope} | ({edited.row.observation.scope} if edited.row else set())
+    for scope in scopes:
+        view.access.require(needed, scope, id_=edited.made.id if edited.row else "")
 
 
 def _entry(edited: Edited, at: str, actor: str, reason: str) -> Entry:

@@ -16,6 +16,7 @@ from grail_mem.model.category import clean_category
 from grail_mem.model.names import clean_tags, clean_text, entity_key
 from grail_mem.model.observation import KINDS, MAX_TURN, SOURCE_KINDS, STATUSES, Entity, Observation, Relationship
 from grail_mem.model.problem import Gather
+from grail_mem.model.scope import clean_scope
 from grail_mem.model.times import format_time, parse_when
 from grail_mem.model.ulid import id_time, is_id, new_id
 from grail_mem.settings import Settings
@@ -277,7 +278,7 @@ def _cleaned(item: Entity | Relationship) -> Any:
 _READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "category": clean_category, "tags": clean_tags, "entities": _entities, "relationships": _relationships,
     "confidence": _confidence, "kind": _choice(KINDS), "status": _choice(STATUSES), "source": _line,
-    "source_kind": _choice(SOURCE_KINDS), "attribute": _line, "scope": _line, "session": _line, "turn": _turn,
+    "source_kind": _choice(SOURCE_KINDS), "attribute": _line, "scope": clean_scope, "session": _line, "turn": _turn,
     "speaker": _speaker, "supersedes": _id, "related_to": _ids,
 }  # fmt: skip
 """How each field is read that needs neither a setting nor the time of the call."""

@@ -54,17 +54,23 @@ FILTERS = st.fixed_dictionaries(
 )  # fmt: skip
 
 
-@given(states=st.lists(st.tuples(rows(), st.sets(st.sampled_from(PATHS))), min_size=1, max_size=3), asked=FILTERS)
+@given(
+    states=st.lists(st.tuples(rows(), st.sets(st.sampled_from(PATHS))), min_size=1, max_size=3),
+    asked=FILTERS,
+    unseen=st.sampled_from([-1.0, 0.0, 0.5]),
+)
 def test_rows_found_by_term_are_those_that_match(
-    states: list[tuple[dict[str, FileRow], set[str]]], asked: dict[str, Any]
+    states: list[tuple[dict[str, FileRow], set[str]]], asked: dict[str, Any], unseen: float
 ) -> None:
     """Whatever came, went, changed and was hidden before: the answer is that of asking every row, in both orders."""
     f = make_filter(now=datetime.now(UTC), **asked)
     loose = Loose()
     for there, hidden_paths in states:
         hidden = {f"id of {path}" for path in hidden_paths}
-        loose.update(there, hidden)
-        counting = [row for row in there.values() if row.observation.id not in hidden]
+        loose.update(there, hidden, lambda o: o.confidence > unseen)
+        counting = [
+            row for row in there.values() if row.observation.id not in hidden and row.observation.confidence > unseen
+        ]
         assert len(loose) == len(counting)
         newest = sorted(
             (row for row in counting if all(holds(o := row.observation, keys_of(o)) for holds in conditions(f))),

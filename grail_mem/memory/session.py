@@ -1,0 +1,68 @@
+"""A session: the store as one agent that acts for one person may see and change it.
+
+It has the verbs of `Memory` that an agent needs and none that keep the store or say who may do what. What the principal may
+not read is as if it were not there: in filters, SQL, lists, counts, graph, ranked recall and errors. Knows nothing of how
+grants are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from grail_mem.index.embedder import Embedder
+from grail_mem.memory.reading import Reading
+from grail_mem.memory.recalling import Recalling
+from grail_mem.memory.writing import Writing
+from grail_mem.model.scope import Principal
+from grail_mem.model.ulid import new_id
+from grail_mem.recall.reranking import Reranker
+
+
+class Session(Writing, Recalling, Reading):
+    """One opened store for one principal; made by `Memory.session`.
+
+    Example:
+        >>> import tempfile
+        >>> from grail_mem import Memory
+        >>> with Memory(tempfile.mkdtemp()) as memory, memory.session(user_id="u1", agent_id="assistant") as session:
+        ...     added = session.add_observation(content="Prefers concise answers.")
+        ...     [o.scope for o in session.recall().observations]
+        ['agent:assistant/u1']
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        principal: Principal,
+        *,
+        embedder: Callable[[], Embedder | None],
+        reranker: Reranker | None,
+        session: str | None,
+    ) -> None:
+        self._begin(root, principal, actor=principal.private)
+        self._embedder, self._reranker = embedder, reranker
+        self._conversation = session or f"chat/{new_id()}"
+
+    def __repr__(self) -> str:
+        return f"Session({str(self.root)!r}, {self.principal})"
+
+    @property
+    def principal(self) -> Principal:
+        """Who this session is for."""
+        assert self._principal is not None  # noqa: S101  set on opening
+        return self._principal
+
+    @property
+    def conversation(self) -> str:
+        """The conversation that its turns belong to."""
+        return self._conversation
+
+    @property
+    def scopes(self) -> tuple[str, ...]:
+        """The scopes that it may read, in order; its own first."""
+        with self._lock:
+            view = self._open()
+            view.catch_up()
+            readable = view.access.scopes("read") or ()
+        return (self.principal.private, *(scope for scope in readable if scope != self.principal.private))
