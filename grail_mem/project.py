@@ -12,11 +12,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from grail_mem.errors import StoreError
 from grail_mem.index.embedder import Embedder
-from grail_mem.memory import VERBS, Memory
+from grail_mem.memory import SESSION_VERBS, VERBS, Memory
+from grail_mem.memory.session import Session
 from grail_mem.recall.reranking import Reranker
 
-__all__ = ["VERBS", "MemoryProject"]
+__all__ = ["SESSION_VERBS", "VERBS", "MemoryProject", "SessionProject"]
 
 
 class MemoryProject:
@@ -53,16 +55,54 @@ class MemoryProject:
     def __repr__(self) -> str:
         return f"MemoryProject({str(self._memory.root)!r})"
 
+    def session(
+        self, *, user_id: str, agent_id: str, project_id: str | None = None, session: str | None = None
+    ) -> SessionProject:
+        """The store for an agent that acts for a person, to be opened by `async with`; arguments as for `Memory.session`."""
+        named = {"user_id": user_id, "agent_id": agent_id, "project_id": project_id, "session": session}
+        return SessionProject(functools.partial(self._memory.session, **named))  # type: ignore[arg-type]  # by name
 
-def _as_coroutine(name: str) -> Callable[..., Coroutine[Any, Any, Any]]:
-    verb = getattr(Memory, name)
 
+class SessionProject:
+    """One session for asynchronous callers, made by `MemoryProject.session`; verbs are those of `Session`.
+
+    Example:
+        >>> import asyncio, tempfile
+        >>> async def main() -> list[str]:
+        ...     async with MemoryProject(tempfile.mkdtemp()) as memory:
+        ...         async with memory.session(user_id="u1", agent_id="assistant") as session:
+        ...             await session.add_observation(content="Prefers concise answers.")
+        ...             return [o.scope for o in (await session.recall()).observations]
+        >>> asyncio.run(main())
+        ['agent:assistant/u1']
+    """
+
+    def __init__(self, opening: Callable[[], Session]) -> None:
+        self._opening = opening
+        self._memory: Session | None = None
+
+    async def __aenter__(self) -> Self:
+        self._memory = await asyncio.to_thread(self._opening)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()  # type: ignore[attr-defined]  # one of the verbs, set below
+
+
+def _as_coroutine(verb: Callable[..., Any]) -> Callable[..., Coroutine[Any, Any, Any]]:
     @functools.wraps(verb)
-    async def call(self: MemoryProject, *args: Any, **kwargs: Any) -> Any:
+    async def call(self: MemoryProject | SessionProject, *args: Any, **kwargs: Any) -> Any:
+        if self._memory is None:
+            raise StoreError("This session is not open.", hint="Use it as `async with memory.session(…) as session:`.")
         return await asyncio.to_thread(verb, self._memory, *args, **kwargs)
 
     return call
 
 
 for _name in VERBS:
-    setattr(MemoryProject, _name, _as_coroutine(_name))
+    if _name != "session":  # which opens nothing yet
+        setattr(MemoryProject, _name, _as_coroutine(getattr(Memory, _name)))
+for _name in SESSION_VERBS:
+    setattr(SessionProject, _name, _as_coroutine(getattr(Session, _name)))

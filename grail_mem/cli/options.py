@@ -66,6 +66,12 @@ class OneCommand(TyperCommand):
 Dir = Annotated[str | None, typer.Argument(metavar="[DIR]", hidden=True)]
 Root = Annotated[str | None, typer.Option("--root", metavar="DIR", help="The store, instead of the argument.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+As = Annotated[
+    str | None,
+    typer.Option(
+        "--as", metavar="AGENT/USER", help="Answer as this agent for this person would see it; /PROJECT may follow."
+    ),
+]
 Actor = Annotated[str | None, typer.Option("--actor", metavar="NAME", help="Who stands in the ledger for this.")]
 Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why, for the ledger.", show_default=False)]
 IdWords = Annotated[list[str] | None, typer.Argument(metavar="[DIR] ID", hidden=True)]
@@ -196,6 +202,9 @@ AnySession = Annotated[
     list[str] | None, typer.Option("--session", metavar="NAME", help="In the session of that name. Repeat: any.")
 ]
 AnySpeaker = Annotated[list[str] | None, typer.Option("--speaker", metavar="NAME", help="Said by them. Repeat: any.")]
+AnyScope = Annotated[
+    list[str] | None, typer.Option("--scope", metavar="SCOPE", help="In that scope, such as user:u1. Repeat: any.")
+]
 Containing = Annotated[str | None, typer.Option("--text", metavar="TEXT", help="Title or content contain it.")]
 AsOf = Annotated[str | None, typer.Option("--as-of", metavar="TIME", help="Valid then: begun, not ended.")]
 Limit = Annotated[str | None, typer.Option("--limit", metavar="N", help="At most so many; 50 when left out.")]

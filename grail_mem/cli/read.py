@@ -21,13 +21,15 @@ LISTS: Final = ("observations", "categories", "entities", "communities", "tags")
 MAX_ROWS: Final = 1_000  # chosen: more rows than anybody reads, and drawing them is slow
 
 
-def get_command(words: o.IdWords = None, *, root: o.Root = None, as_json: o.AsJson = False) -> None:
+def get_command(
+    words: o.IdWords = None, *, seen_by: o.As = None, root: o.Root = None, as_json: o.AsJson = False
+) -> None:
     """Print one observation, as its file says now.
 
     ID may be the last 4 or more characters of it.
     """
     place, (named,) = split("get", words, root, ["ID"])
-    with place.read() as memory:
+    with place.read_as(seen_by) as memory:
         observation = memory.get(full_id(memory, named))
     if as_json:
         output.show_json(observation.to_dict())
@@ -43,6 +45,7 @@ def list_command(
     *,
     limit: o.Limit = None,
     cursor: o.Cursor = None,
+    seen_by: o.As = None,
     root: o.Root = None,
     as_json: o.AsJson = False,
 ) -> None:
@@ -52,7 +55,7 @@ def list_command(
     """
     directory, what = _what(list(words or ()))
     size = o.number(limit or "50")
-    with which(directory, root).read() as memory:
+    with which(directory, root).read_as(seen_by) as memory:
         if what == "observations":
             found = memory.list_observations(limit=size, cursor=cursor)
             output.show_json(found.to_dict()) if as_json else show_recall(found)
@@ -100,6 +103,7 @@ def sql_command(
     words: Annotated[list[str] | None, typer.Argument(metavar="[DIR] TEXT", hidden=True)] = None,
     *,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
+    seen_by: o.As = None,
     root: o.Root = None,
     as_json: o.AsJson = False,
 ) -> None:
@@ -111,7 +115,7 @@ def sql_command(
     place, (text,) = split("sql", words, root, ["TEXT"])
     if as_csv and as_json:
         raise InputError("--csv and --json cannot be given together.")
-    with place.read() as memory:
+    with place.read_as(seen_by) as memory:
         answer = memory.sql(read_content("-") if text == "-" else text)
     columns = [str(name) for name in answer.column_names]
     if as_json:

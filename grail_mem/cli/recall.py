@@ -33,6 +33,7 @@ def recall_command(
     source_kind: o.AnySourceKind = None,
     session: o.AnySession = None,
     speaker: o.AnySpeaker = None,
+    scope: o.AnyScope = None,
     text: o.Containing = None,
     as_of: o.AsOf = None,
     limit: o.Limit = None,
@@ -41,6 +42,7 @@ def recall_command(
     full: Annotated[bool, typer.Option("--full", help="Print contents too.")] = False,
     text_pack: Annotated[bool, typer.Option("--text-pack", help="Print the answer as an agent receives it.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Print how long each stage took.")] = False,
+    seen_by: o.As = None,
     root: o.Root = None,
     as_json: o.AsJson = False,
 ) -> None:
@@ -48,11 +50,11 @@ def recall_command(
 
     Conditions are exact and all hold on everything returned; without any, all observations are.
     """
-    with which(directory, root).read() as memory:
+    with which(directory, root).read_as(seen_by) as memory:
         found = memory.recall(
             since=since, before=before, category=category, tags=tags, tags_all=tags_all, entity_names=entity_names,
             entity_types=entity_types, relationship_type=relationship_type, min_confidence=o.number(min_confidence), kind=kind,
-            status=status, source_kind=source_kind, session=session, speaker=speaker, text=text, as_of=as_of,
+            status=status, source_kind=source_kind, session=session, speaker=speaker, scope=scope, text=text, as_of=as_of,
             limit=o.number(limit), order=order, cursor=cursor,
         )  # fmt: skip
     if as_json:

@@ -16,6 +16,7 @@ from grail_mem.errors import InputError, NotFoundError
 
 if TYPE_CHECKING:  # most of a command's start-up
     from grail_mem.memory import Memory
+    from grail_mem.memory.session import Session
     from grail_mem.model.observation import Observation
     from grail_mem.recall.overview import Card
     from grail_mem.recall.result import Recall
@@ -44,6 +45,7 @@ def search_command(
     source_kind: o.AnySourceKind = None,
     session: o.AnySession = None,
     speaker: o.AnySpeaker = None,
+    scope: o.AnyScope = None,
     text: o.Containing = None,
     as_of: o.AsOf = None,
     limit: o.BestLimit = None,
@@ -66,6 +68,7 @@ def search_command(
     explain: Annotated[
         bool, typer.Option("--explain", help="Print how it was understood, found, weighed and judged.")
     ] = False,
+    seen_by: o.As = None,
     root: o.Root = None,
     as_json: o.AsJson = False,
 ) -> None:  # fmt: skip
@@ -78,13 +81,13 @@ def search_command(
     place, asked = split("search", words, root, ["QUESTION"], may_lack=wanted != "cascade")
     if form not in FORMS:
         raise InputError(f"--format must be markdown or json, not {form!r}.")
-    with place.read(embedder=embedder) as memory:
+    with place.read_as(seen_by, embedder=embedder) as memory:
         found = memory.recall(
             [*asked, *also] if also else asked[0] if asked else None,
             mode=wanted, document=_named_as_path(document, memory.root),
             since=since, before=before, category=category, tags=tags, tags_all=tags_all, entity_names=entity_names,
             entity_types=entity_types, relationship_type=relationship_type, min_confidence=o.number(min_confidence), kind=kind,
-            status=status, source_kind=source_kind, session=session, speaker=speaker, text=text, as_of=as_of,
+            status=status, source_kind=source_kind, session=session, speaker=speaker, scope=scope, text=text, as_of=as_of,
             limit=o.number(limit), asked_at=asked_at, context=o.number(context), strict=strict, dates=dates, budget=o.number(budget),
             ranking=ranking,
         )  # fmt: skip
@@ -110,7 +113,7 @@ def _pack(found: Recall, form: Any) -> str:
     return found.text if found.abstention is not None else found.pack(form=form).text
 
 
-def _near_misses(memory: Memory, found: Recall) -> Iterable[Observation]:
+def _near_misses(memory: Memory | Session, found: Recall) -> Iterable[Observation]:
     for id_ in found.abstention.near_misses if found.abstention is not None else ():
         with suppress(NotFoundError):  # it went away since
             yield memory.get(id_)

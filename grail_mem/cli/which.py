@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -15,6 +16,7 @@ from grail_mem.errors import ConflictError, InputError, NotFoundError
 
 if TYPE_CHECKING:  # most of a command's start-up; loaded when a store is opened
     from grail_mem.memory import Memory
+    from grail_mem.memory.session import Session
 
 SHORT: Final = 6
 _SHOWN: Final = 9
@@ -45,6 +47,24 @@ class Which(NamedTuple):
                 hint="The first argument is the store; `grail init DIR` makes one.",
             )
         return self.open(embedder=embedder)
+
+    @contextmanager
+    def read_as(self, seen_by: str | None, *, embedder: str | None = None) -> Iterator[Memory | Session]:
+        """The store, for reading, as an agent for a person sees it, or its owner when nobody is named.
+
+        Args:
+            seen_by: `AGENT/USER` or `AGENT/USER/PROJECT`.
+            embedder: What turns texts into vectors.
+        """
+        with self.read(embedder=embedder) as memory:
+            if seen_by is None:
+                yield memory
+                return
+            agent, user, project = (*seen_by.split("/", 2), None, None)[:3]
+            if not agent or not user:
+                raise InputError(f"--as needs AGENT/USER, not {seen_by!r}.", hint="For example: --as assistant/u1.")
+            with memory.session(user_id=user, agent_id=agent, project_id=project) as session:
+                yield session
 
     def keep(self, *, embedder: str | None = None) -> Memory:
         """The store, to be kept in order: the folder must hold one already.
@@ -134,7 +154,7 @@ def _may_be_id(text: str) -> bool:
     return is_id(text.strip().upper()) or _TAIL.fullmatch(text.strip().upper()) is not None
 
 
-def full_id(memory: Memory, text: str) -> str:
+def full_id(memory: Memory | Session, text: str) -> str:
     """The id that a text names: the id itself, or its last 4 or more characters.
 
     Raises:

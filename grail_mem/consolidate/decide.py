@@ -19,13 +19,13 @@ from grail_mem.consolidate.detect import listed
 from grail_mem.consolidate.outcome import Outcome, file_changes
 from grail_mem.consolidate.proposal import Proposal
 from grail_mem.consolidate.proposal_file import read_sets
-from grail_mem.consolidate.standing import changed_since, of_decision, waiting_ids, withdrawn
+from grail_mem.consolidate.standing import changed_since, of_decision, visible, waiting_ids, withdrawn
 from grail_mem.consolidate.undo_file import drop_undo, write_undo
 from grail_mem.consolidate.undoing import undone
 from grail_mem.errors import GrailError, InputError, NotFoundError
 from grail_mem.model.observation import EPOCH
 from grail_mem.model.times import format_time
-from grail_mem.query.find import Known
+from grail_mem.query.find import Known, locate_all
 from grail_mem.query.view import View
 from grail_mem.store.files import translated
 from grail_mem.store.layout import Layout
@@ -54,7 +54,8 @@ def _asked_for(view: View, ids: str | Collection[str], decided: Decided) -> _Ask
     if not all(wanted) or not wanted:
         raise InputError("No proposal was named.", hint="`grail proposals list` shows those that wait.")
     stored = read_sets(view.layout)
-    there = _from_ledger(decided) | dict(stored.proposals)
+    known = _from_ledger(decided) | dict(stored.proposals)
+    there = {p.id: p for p in visible(view, [known[id_] for id_ in dict.fromkeys(wanted) if id_ in known])}
     missing = [id_ for id_ in dict.fromkeys(wanted) if id_ not in there]
     if missing:
         raise NotFoundError(
@@ -101,6 +102,7 @@ def apply(
         decided = read_decisions(view.layout)
         asked, clock = _asked_for(view, ids, decided), _Clock(decided.last_at)
         for proposal in asked.proposals:
+            _require_apply(view, proposal)
             folders = _missing_folders(view.layout, proposal)
             try:
                 outcome, edited = _planned(view, proposal, asked, decided, create=True)
@@ -111,7 +113,9 @@ def apply(
                 write_undo(view.layout, proposal.id, edited, folders)
                 entry = entry_for(proposal, "apply", at=clock.now(), actor=actor, reason=reason)
                 try:
-                    commit(view, staging_fd, edited, actor=actor, reason=_because(proposal, reason), beside=[entry])
+                    commit(
+                        view, staging_fd, edited, actor=actor, reason=_because(proposal, reason), beside=[entry], right="apply"
+                    )  # fmt: skip
                 except Exception:  # the disk may have taken it and not said so
                     if read_decisions(view.layout).statuses.get(proposal.id) != "applied":
                         drop_undo(view.layout, proposal.id)
@@ -169,6 +173,13 @@ def _planned(
     return Outcome(proposal.id, proposal.kind, status, done=True, reasons=warnings, files=file_changes(edited)), edited
 
 
+def _require_apply(view: View, proposal: Proposal) -> None:
+    """Let pass who may decide on a proposal: the owner, or one with the right `apply` wherever it rests."""
+    if view.principal is not None:
+        for row in locate_all(view, [item.id for item in proposal.affected]).values():
+            view.access.require("apply", row.observation.scope, id_=row.observation.id)
+
+
 def _known(now: Mapping[str, Edited]) -> dict[str, Known]:
     return {id_: Known(one.was, one.row.observation.sha256) for id_, one in now.items() if one.row is not None}
 
@@ -191,6 +202,7 @@ def reject(view: View, ids: str | Collection[str], *, actor: str, reason: str) -
         decided = read_decisions(view.layout)
         clock = _Clock(decided.last_at)
         for proposal in _asked_for(view, ids, decided).proposals:
+            _require_apply(view, proposal)
             status = decided.statuses.get(proposal.id, "pending")
             if status in ("applied", "rejected"):
                 said = "it is applied; undo it first" if status == "applied" else "it was rejected already"
@@ -232,11 +244,14 @@ def undo(
         asked, clock = _asked_for(view, ids, decided), _Clock(decided.last_at)
         places = {id_: number for number, id_ in enumerate(decided.latest)}
         for proposal in sorted(asked.proposals, key=lambda p: -places.get(p.id, -1)):
+            _require_apply(view, proposal)
             outcome, edited, folders = _undoing(view, proposal, decided)
             if outcome.done:
                 entry = entry_for(proposal, "undo", at=clock.now(), actor=actor, reason=reason)
                 try:
-                    commit(view, staging_fd, edited, actor=actor, reason=_because(proposal, reason), beside=[entry])
+                    commit(
+                        view, staging_fd, edited, actor=actor, reason=_because(proposal, reason), beside=[entry], right="apply"
+                    )  # fmt: skip
                 except InputError as error:  # a link stands where a folder was; nothing was changed
                     status = decided.statuses[proposal.id]
                     outcome = Outcome(proposal.id, proposal.kind, status, done=False, reasons=tuple(error.problems))

@@ -12,7 +12,7 @@ from grail_mem.consolidate.detect import check_kinds, listed
 from grail_mem.consolidate.finding import KINDS
 from grail_mem.consolidate.proposal import STATUSES, Proposal
 from grail_mem.consolidate.proposal_file import read_sets
-from grail_mem.consolidate.standing import of_decision, standing, waiting_ids, withdrawn
+from grail_mem.consolidate.standing import of_decision, standing, visible, waiting_ids, withdrawn
 from grail_mem.errors import InputError
 from grail_mem.model.filter import Texts
 from grail_mem.query.view import View
@@ -41,10 +41,10 @@ def proposals(
     if min_confidence is not None:
         share("min_confidence", min_confidence)
     stored, decided = read_sets(view.layout), read_decisions(view.layout)
-    there = {id_: of_decision(one) for id_, one in decided.latest.items()} | dict(stored.proposals)
+    known = {id_: of_decision(one) for id_, one in decided.latest.items()} | dict(stored.proposals)
     chosen = [
         one
-        for one in there.values()
+        for one in visible(view, known.values())
         if (kinds is None or one.kind in kinds) and (min_confidence is None or one.confidence >= min_confidence)
     ]
     waiting = {*waiting_ids(stored, decided), *decided.statuses}

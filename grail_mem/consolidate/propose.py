@@ -20,9 +20,10 @@ from grail_mem.consolidate.listing import in_order, share
 from grail_mem.consolidate.proposal import Affected, Evidence, Proposal, read_proposal, written
 from grail_mem.consolidate.proposal_file import Stored, drop_replaced, read_sets, write_set
 from grail_mem.consolidate.reading import Reading
-from grail_mem.consolidate.standing import standing, waiting_ids
-from grail_mem.errors import IndexUnusableError, InputError
+from grail_mem.consolidate.standing import standing, visible, waiting_ids
+from grail_mem.errors import AccessError, IndexUnusableError, InputError
 from grail_mem.model.problem import Problem
+from grail_mem.model.scope import Principal
 from grail_mem.model.times import format_time
 from grail_mem.model.ulid import new_id
 from grail_mem.query.sql import SqlSession
@@ -82,6 +83,7 @@ def consolidate(
     min_confidence: float = LEAST_CONFIDENCE,
     dry_run: bool = False,
     progress: Callable[[str, int, int], None] | None = None,
+    principal: Principal | None = None,
 ) -> ProposalSet:
     """Look through everything that counts and propose what is worth changing; nothing is changed.
 
@@ -92,8 +94,10 @@ def consolidate(
         min_confidence: The least that a proposal must be sure of, 0 to 1.
         dry_run: Write no set.
         progress: Called with the kind, how much of it is done, and how much there is.
+        principal: Who asks; only scopes are looked through where that one may propose. None is the owner.
 
     Raises:
+        AccessError: The caller may propose nowhere.
         InputError: A kind is not known, or the confidence is no number from 0 to 1.
     """
     asked = check_kinds(kinds)
@@ -104,9 +108,15 @@ def consolidate(
     with (
         translated("look through the store"),
         exclusive(layout.local / LOCK),  # two runs at once would each propose the same
-        closing(View(layout, settings)) as view,  # a view of its own, so that the caller's goes on answering
+        closing(
+            View(layout, settings, principal=principal, right="propose")
+        ) as view,  # a view of its own, so that the caller's goes on answering
         closing(_session(view)) as session,
     ):
+        if view.scopes is not None and not view.scopes:
+            raise AccessError(
+                "This session may not propose anything.", hint="The owner can allow it: `grail grant`, right `propose`."
+            )
         at = datetime.now(UTC)
         decided, stored = read_decisions(view.layout), read_sets(view.layout)
         now_us = int(at.timestamp() * 1_000_000)
@@ -121,7 +131,7 @@ def consolidate(
             path = write_set(view.layout, waiting, made_at=format_time(at), about=_about(detected))
             drop_replaced(view.layout, stored, waiting)
     return ProposalSet(
-        tuple(standing(view, waiting, decided)), tuple(fresh), path, tuple(detected.ran), detected.skipped, made.n_declined,
+        tuple(standing(view, visible(view, waiting), decided)), tuple(fresh), path, tuple(detected.ran), detected.skipped, made.n_declined,
         (*stored.problems, *made.problems), time.monotonic() - began,
     )  # fmt: skip
 
@@ -151,8 +161,13 @@ def _kept(view: View, stored: Stored, decided: Decided, made: _Made, ran: Collec
         for id_ in waiting_ids(stored, decided)
         if (proposal := stored.proposals[id_]).id not in again and proposal.fingerprint not in prints
     ]
+    mine = {proposal.id for proposal in visible(view, waiting)}
     stands = standing(view, waiting, decided)
-    return [old for old, now in zip(waiting, stands, strict=True) if not now.stale or old.kind not in ran]
+    return [
+        old
+        for old, now in zip(waiting, stands, strict=True)
+        if old.id not in mine or not now.stale or old.kind not in ran
+    ]
 
 
 @dataclass(slots=True)

@@ -5,7 +5,7 @@ Knows nothing of how they are shown.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -16,6 +16,16 @@ from grail_mem.query.find import Known, known
 from grail_mem.query.view import View
 
 NO_LONGER: Final = "the last run found it no longer"
+
+
+def visible(view: View, proposals: Iterable[Proposal]) -> list[Proposal]:
+    """The proposals that the caller may know of: those of which every observation may be read; for the owner, all."""
+    if view.principal is None:
+        return list(proposals)
+    listed = list(proposals)
+    rests_on = {p.id: {*(item.id for item in p.affected), *(q.id for q in p.evidence.quotes)} for p in listed}
+    there = known(view, set().union(*rests_on.values()))
+    return [p for p in listed if rests_on[p.id] and rests_on[p.id] <= there.keys()]
 
 
 def standing(view: View, proposals: Sequence[Proposal], decided: Decided) -> list[Proposal]:

@@ -14,10 +14,11 @@ from grail_mem.memory.keeping import Keeping
 from grail_mem.memory.opened import open_root
 from grail_mem.memory.reading import Reading
 from grail_mem.memory.recalling import Recalling
+from grail_mem.memory.session import Session
 from grail_mem.memory.tuning import Tuning
 from grail_mem.memory.writing import Writing
 
-__all__ = ["VERBS", "Memory", "open_root"]
+__all__ = ["SESSION_VERBS", "VERBS", "Memory", "open_root"]
 
 
 class Memory(Writing, Recalling, Reading, Tuning, Consolidating, Granting, Keeping):
@@ -44,10 +45,12 @@ class Memory(Writing, Recalling, Reading, Tuning, Consolidating, Granting, Keepi
     """
 
 
-def _verbs() -> dict[str, Callable[..., Any]]:
+def _verbs(of: type) -> dict[str, Callable[..., Any]]:
     """The verbs by name, in the order in which the parts define them."""
-    members = [item for part in Memory.__mro__[:-1] for item in vars(part).items()]
-    return {name: member for name, member in members if callable(member) and not name.startswith("_")}
+    members = [item for part in of.__mro__[:-1] for item in vars(part).items()]
+    names = [name for name, member in members if callable(member) and not name.startswith("_")]
+    return {name: getattr(of, name) for name in dict.fromkeys(names)}
 
 
-VERBS: Final = _verbs()
+VERBS: Final = _verbs(Memory)
+SESSION_VERBS: Final = _verbs(Session)

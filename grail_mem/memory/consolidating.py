@@ -45,8 +45,9 @@ class Consolidating(Opened):
         with self._lock:
             self._open()
         return consolidate(
-            self._layout, self._settings, kinds=kinds, min_confidence=min_confidence, dry_run=dry_run, progress=progress
-        )
+            self._layout, self._settings, kinds=kinds, min_confidence=min_confidence, dry_run=dry_run, progress=progress,
+            principal=self._principal,
+        )  # fmt: skip
 
     def proposals(
         self, *, status: Texts | None = None, kind: Texts | None = None, min_confidence: float | None = None

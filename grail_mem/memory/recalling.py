@@ -123,12 +123,14 @@ class Recalling(Opened):
                     ranking=ranking,
                 )
                 f, page = make_question(limit=limit, order=order, cursor=cursor, **conditions)
-                return exact.recall(view, f, page)
+                return exact.refused(view, f) or exact.recall(view, f, page)
             questions, f, wish = make_wish(
                 wanted, query, self._settings, limit=limit, order=order, cursor=cursor, asked_at=asked_at, budget=budget,
                 counter=counter, context=context, strict=strict, dates=dates, document=document, conditions=conditions,
                 ranking=ranking, reranker=self._reranker,
             )  # fmt: skip
+            if (no := exact.refused(view, f)) is not None:
+                return no
             searcher = self._search_state()
             if wanted == "local":
                 return local(view, searcher, self._session, questions, f, wish)

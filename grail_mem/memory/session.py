@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from grail_mem.index.embedder import Embedder
+from grail_mem.memory.consolidating import Consolidating
 from grail_mem.memory.reading import Reading
 from grail_mem.memory.recalling import Recalling
 from grail_mem.memory.writing import Writing
@@ -19,7 +20,7 @@ from grail_mem.model.ulid import new_id
 from grail_mem.recall.reranking import Reranker
 
 
-class Session(Writing, Recalling, Reading):
+class Session(Writing, Recalling, Reading, Consolidating):
     """One opened store for one principal; made by `Memory.session`.
 
     Example:

@@ -11,9 +11,10 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from grail_mem.errors import AccessError, InputError, NotFoundError
+from grail_mem.model.times import format_time
 
 RIGHTS: Final = ("read", "write", "propose", "apply", "forget")
 """What can be granted; each is granted by itself, and every one but `read` needs `read` to be of use."""
@@ -157,6 +158,14 @@ class Grant:
     expires_at: datetime | None = None
     granted_at: str = ""
     actor: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The grant as plain JSON values."""
+        return {
+            "id": self.id, "grantee": self.grantee, "scope": self.scope, "rights": list(self.rights),
+            "expires_at": format_time(self.expires_at) if self.expires_at else None, "granted_at": self.granted_at,
+            "actor": self.actor,
+        }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

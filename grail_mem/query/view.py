@@ -58,13 +58,20 @@ class View:
         settings: Its settings.
         from_files: Look at no snapshot, only at files and ledger.
         principal: Who asks; what may not be read is then as if it were not there. None is the owner, who sees all.
+        right: What the principal must be allowed in a scope for its observations to be there.
     """
 
     def __init__(
-        self, layout: Layout, settings: Settings, *, from_files: bool = False, principal: Principal | None = None
+        self,
+        layout: Layout,
+        settings: Settings,
+        *,
+        from_files: bool = False,
+        principal: Principal | None = None,
+        right: str = "read",
     ) -> None:
         self.layout, self.settings = layout, settings
-        self.principal = principal
+        self.principal, self._right = principal, right
         self.journal = Journal(layout)
         self._reader: SnapshotReader | None = None
         self.files: FileBase | None = None
@@ -402,7 +409,7 @@ class View:
     @property
     def scopes(self) -> frozenset[str] | None:
         """The scopes that the caller may read, as rows have them; empty text for one that no file names; None for all."""
-        readable = self.access.scopes("read")
+        readable = self.access.scopes(self._right)
         if readable is None:
             return None
         return frozenset((*readable, "") if self.settings.default_scope in readable else readable)
@@ -414,7 +421,7 @@ class View:
 
     def sees(self, o: Observation) -> bool:
         """Whether the caller may read an observation."""
-        return self.access.may("read", o.scope)
+        return self.access.may(self._right, o.scope)
 
     def live_base(self) -> SnapshotReader | None:
         """The snapshot with its dead and hidden rows set, and those that the caller may not read."""

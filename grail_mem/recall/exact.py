@@ -83,6 +83,15 @@ def relationships_of(observations: Iterable[Observation], f: Filter) -> tuple[Re
     return tuple(found)
 
 
+def refused(view: View, f: Filter) -> Recall | None:
+    """The answer to a caller who asks for scopes of which none may be read, whether anything is there or not."""
+    readable = view.scopes
+    if readable is None or not f.scope or not readable.isdisjoint(f.scope):
+        return None
+    named = ", ".join(filter(None, f.scope))
+    return Recall(abstention=Abstention("not_permitted", f"This session may not read in {named}."))
+
+
 def explain(view: View, f: Filter, page: Page | None = None) -> Abstention:
     """Why nothing is returned: nothing is stored, or which condition left nothing."""
     if not view.n_rows:

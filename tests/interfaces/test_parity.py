@@ -37,6 +37,10 @@ COMMAND_OF = {
     "apply": "proposals",
     "reject": "proposals",
     "undo": "proposals",
+    "grant": "grant",
+    "revoke": "revoke",
+    "grants": "grants",
+    "session": "recall",
 }
 NO_COMMAND = {
     "close": "a command closes what it opened",

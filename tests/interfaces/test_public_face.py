@@ -7,7 +7,8 @@ from pathlib import Path
 
 import grail_mem
 from grail_mem import Memory, MemoryProject
-from grail_mem.project import VERBS
+from grail_mem.memory.session import Session
+from grail_mem.project import SESSION_VERBS, VERBS, SessionProject
 
 
 def test_all_is_small_sorted_and_true() -> None:
@@ -18,13 +19,29 @@ def test_all_is_small_sorted_and_true() -> None:
 
 
 def test_every_verb_is_a_coroutine_with_the_same_arguments() -> None:
-    """MemoryProject has the verbs of Memory, none more and none less."""
-    for name in VERBS:
-        verb = getattr(MemoryProject, name)
-        assert inspect.iscoroutinefunction(verb), name
-        assert inspect.signature(verb) == inspect.signature(getattr(Memory, name)), name
-    public = {name for name in vars(MemoryProject) if not name.startswith("_")}
-    assert public == set(VERBS)
+    """The asynchronous twins have the verbs of Memory and of a session, none more and none less."""
+    for twin, of, verbs in ((MemoryProject, Memory, VERBS), (SessionProject, Session, SESSION_VERBS)):
+        for name in verbs:
+            verb = getattr(twin, name)
+            asked, said = inspect.signature(verb), inspect.signature(getattr(of, name))
+            assert asked.parameters == said.parameters, name
+            if name != "session":  # it opens nothing until it is entered
+                assert inspect.iscoroutinefunction(verb), name
+        public = {name for name in vars(twin) if not name.startswith("_")}
+        assert public == set(verbs)
+
+
+OWNERS_ALONE = {
+    "init", "sync", "compact", "rebuild", "check", "index", "calibrate", "fit", "reset_gates", "reset_weights", "session",
+    "grant", "revoke", "grants",
+}  # fmt: skip
+"""Verbs that keep the store or say who may do what."""
+
+
+def test_a_session_has_every_verb_but_those_of_the_owner() -> None:
+    """A new verb is given to sessions, or is told here to be the owner's alone."""
+    assert set(SESSION_VERBS) >= set(VERBS) - OWNERS_ALONE
+    assert not OWNERS_ALONE & set(SESSION_VERBS)
 
 
 def test_only_the_subject_is_positional() -> None:
@@ -42,6 +59,7 @@ def test_only_the_subject_is_positional() -> None:
             ["drafts"],
             ["questions"],
             ["text", "params"],
+            ["grantee", "scope", "rights"],
         ), name
 
 
