@@ -56,9 +56,9 @@ def revoke_command(
     reason: o.Reason = "",
     as_json: o.AsJson = False,
 ) -> None:
-    """Take a grant back; it counts no longer from the next question on.
+    """Take a grant back.
 
-    ID is that of the grant, as `grail grants` lists it.
+    It counts no longer from the next question on, in every process. ID is that of the grant, as `grail grants` lists it.
     """
     place, (named,) = split("revoke", words, root, ["ID"])
     with place.keep() as memory:

@@ -188,7 +188,9 @@ def in_category(
     if path == edited.path:
         return edited
     there = _same_name(view.layout, folder, name, taken)
-    if there:
+    if there and view.principal is not None:  # what is there may be nothing that the caller may know of
+        path = free_path(view.layout, edited.made, folder, edited.made.title, taken={*taken, path})
+    elif there:
         raise ConflictError(
             f"{name} cannot go to {folder}: {there} is there already.", hint="Rename one of the two files."
         )
@@ -267,8 +269,8 @@ def commit(
         actor: Who does it.
         reason: Why, for the ledger.
         beside: Entries to append behind theirs.
-        right: What the caller must be allowed where an observation is and where it will be; to hide it or to remove its
-            file is `forget`.
+        right: What the caller must be allowed where an observation is and where it will be; `write` is `forget` for
+            those that are hidden, brought back or removed.
 
     Raises:
         AccessError: The caller may not; nothing was changed.
@@ -298,7 +300,8 @@ def commit(
 
 def _permit(view: View, edited: Edited, right: str) -> None:
     """Let pass what the caller may do to an observation."""
-    needed = "forget" if edited.data is None or edited.hidden != edited.was_hidden else right
+    forgets = edited.data is None or edited.hidden != edited.was_hidden
+    needed = "forget" if forgets and right == "write" else right
     scopes = {edited.made.scope} | ({edited.row.observation.scope} if edited.row else set())
     for scope in scopes:
         view.access.require(needed, scope, id_=edited.made.id if edited.row else "")
