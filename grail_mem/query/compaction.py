@@ -122,6 +122,7 @@ def _write(view: View) -> Compacted:
         name=snapshot.next_name(view.layout),
         heads=dict(view.ledger.heads),
         tombstones=dict(view.tombstones),
+        suspended=dict(view.suspended),
         folders=view.folders,
         problems=dict(view.delta.problems),
     )

@@ -75,7 +75,7 @@ class SqlSession:
             self.con.execute("SET lock_configuration = true")
 
     def _make_views(self, view: View) -> None:
-        rows = [row for row in view.delta.rows.values() if row.observation.id not in view.hidden]
+        rows = [row for row in view.delta.rows.values() if row.observation.id not in view.silent]
         self.con.register("delta_arrow", observations_table(rows))
         self.con.execute("CREATE TABLE delta AS SELECT * FROM delta_arrow")
         self.con.unregister("delta_arrow")

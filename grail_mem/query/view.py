@@ -32,6 +32,7 @@ from grail_mem.store.scan import FolderState, Found, scan_all, scan_folders
 from grail_mem.store.snapshot import INDEX, PAYLOADS, Fingerprints, Manifest, newest, require_whole
 
 _NO_SNAPSHOT: Final = Manifest("")
+_NO_STONE: Final = ("", "", 0, False)
 _OWN_ID: Final = frozenset({DUPLICATE, "bad_id"})
 _TRIES: Final = 3  # files that change as fast as they are read must not keep an answer waiting
 
@@ -76,7 +77,9 @@ class View:
         self.ledger = Ledger(self.layout, {} if ledger_from_start else self.manifest.heads)
         self.delta = Delta(problems=dict(self.manifest.problems))
         self.tombstones = {} if ledger_from_start else dict(self.manifest.tombstones)
+        self.suspended = {} if ledger_from_start else dict(self.manifest.suspended)
         self.hidden = {id_ for id_, (*_, hides) in self.tombstones.items() if hides}
+        self.silent = self.hidden | {id_ for id_, (*_, stands) in self.suspended.items() if stands}
         self._clone = ""
         self._unheard = False  # whether lines of the ledger were read and perhaps not all of them heard
         self._touched: set[str] = set()
@@ -156,7 +159,10 @@ class View:
         ):  # somebody changed the line; its file is found by the next scan
             return
         if entry.action in ("hide", "restore"):
-            self._bury(entry)
+            self._bury(entry, self.tombstones)
+            return
+        if entry.action in ("suspend", "reinstate"):
+            self._bury(entry, self.suspended)
             return
         if self._is_seen(entry):  # a scan came before the line: it is nobody else's change after all
             self._unsynced.pop(entry.path, None)
@@ -187,12 +193,14 @@ class View:
             return False
         return (row.observation.id, row.observation.sha256) == (entry.id, entry.digest)
 
-    def _bury(self, entry: Entry) -> None:
-        known = self.tombstones.get(entry.id)
+    def _bury(self, entry: Entry, stones: dict[str, tuple[str, str, int, bool]]) -> None:
+        known = stones.get(entry.id)
         if known is None or entry.order > known[:3]:
-            hides = entry.action == "hide"
-            self.tombstones[entry.id] = (*entry.order, hides)
+            stones[entry.id] = (*entry.order, entry.action in ("hide", "suspend"))
+            hides = self.tombstones.get(entry.id, _NO_STONE)[-1]
             (self.hidden.add if hides else self.hidden.discard)(entry.id)
+            silences = hides or self.suspended.get(entry.id, _NO_STONE)[-1]
+            (self.silent.add if silences else self.silent.discard)(entry.id)
             self.delta.version += 1
 
     def absorb(self, *, progress: Callable[[int], None] | None = None) -> None:
@@ -378,7 +386,7 @@ class View:
         base = self.live_base()
         n_live = base.n_live if base else 0
         if self.files is not None:
-            hidden = {row.rid for row in self.files.by_id(self.hidden).values()}
+            hidden = {row.rid for row in self.files.by_id(self.silent).values()}
             n_live = self.files.table.num_rows - len(self.delta.dead | hidden)
         return n_live + len(self.loose())
 
@@ -393,18 +401,18 @@ class View:
         return reader.dead if reader else frozenset()
 
     def live_base(self) -> SnapshotReader | None:
-        """The snapshot with its dead and hidden rows set."""
+        """The snapshot with its dead, hidden and suspended rows set."""
         reader = self.reader
         if reader is not None and self._dead_version != (self.delta.version, len(self.tombstones)):
-            hidden = [row.rid for row in reader.by_id(self.hidden).values()] if self.hidden else []
+            hidden = [row.rid for row in reader.by_id(self.silent).values()] if self.silent else []
             reader.set_dead(self.delta.dead.union(hidden))
             self._dead_version = (self.delta.version, len(self.tombstones))
         return reader
 
     def loose(self) -> Loose:
-        """The delta's rows that are not hidden."""
+        """The delta's rows that are neither hidden nor suspended."""
         if self._loose_version != self.delta.version:
-            self._loose.update(self.delta.rows, self.hidden)
+            self._loose.update(self.delta.rows, self.silent)
             self._loose_version = self.delta.version
         return self._loose
 
