@@ -78,11 +78,11 @@ class Turn:
 
     def line(self) -> bytes:
         """Its line, newline included."""
-        said: dict[str, Any] = {
-            "turn": self.number, "id": self.id, "role": self.role, "speaker": self.speaker, "at": self.at,
-            "text": self.text, "sha256": digest(self.text), "revision": self.revision, "quoted": self.quoted,
-        }  # fmt: skip
-        kept = {name: value for name, value in said.items() if value not in ("", False) and (value or name == "turn")}
+        said = {"turn": self.number, "id": self.id, "role": self.role, "speaker": self.speaker, "at": self.at}
+        kept = {name: value for name, value in said.items() if value != ""}
+        kept |= {"text": self.text, "sha256": digest(self.text)}
+        kept |= {"revision": self.revision} if self.revision else {}
+        kept |= {"quoted": True} if self.quoted else {}
         return json.dumps(kept, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
@@ -203,7 +203,8 @@ def read_part(layout: Layout, path: str) -> Part | None:
     Raises:
         StoreError: It is there and cannot be read, or is a link.
     """
-    return _kept(layout, path, lambda data: _part_in(data, path))
+    part: Part | None = _kept(layout, path, lambda data: _part_in(data, path))
+    return part
 
 
 def read_document(layout: Layout, path: str) -> Document | None:

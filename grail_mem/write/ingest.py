@@ -11,6 +11,7 @@ import mimetypes
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
@@ -23,7 +24,7 @@ from grail_mem.model.times import format_time, parse_when
 from grail_mem.query.passages import own_scope
 from grail_mem.query.view import View
 from grail_mem.store.files import replace_file, translated
-from grail_mem.store.layout import DOCUMENTS
+from grail_mem.store.layout import DOCUMENTS, is_source_path
 from grail_mem.store.ledger_line import INGEST, Entry
 from grail_mem.store.sources import (
     chat_stem,
@@ -109,7 +110,7 @@ def ingest_chat(view: View, turns: Iterable[Any], *, session: object, scope: obj
     n_partial = len(sent) - len(final)
     if n_partial:
         warnings.append(f"{n_partial} not final yet; kept apart until the final words come.")
-    return Ingested(first, made.n_turns, len(made.new), (*warnings, *made.warnings))
+    return Ingested(first, made.n_turns, len(made.turns), (*warnings, *made.warnings))
 
 
 def clean_session(value: object) -> str:
@@ -245,6 +246,11 @@ def ingest_document(
     return _keep(view, data, _extension(file, kind), about, whose, warnings, actor)
 
 
+def _names(stem: str, extension: str) -> bool:
+    """Whether an extension out of a file that anybody may edit can be one."""
+    return is_source_path(f"{stem}.{extension}")
+
+
 def _bytes_of(file: Path) -> bytes:
     try:
         if not file.is_file():
@@ -312,19 +318,18 @@ def _keep(
     with staging(view.layout) as staging_fd, translated("store the document"):
         with writing(view):
             view.catch_up()
+            known = held(view.layout, f"{stem}.{extension}")
+            extension = next(
+                filter(partial(_names, stem), (there.get("file", "") for there in known.values())), extension
+            )
             path = f"{stem}.{extension}"
-            known = held(view.layout, path)
-            is_new = (scope or "") not in known
-            if known and (there := next((s["file"] for s in known.values() if "file" in s), "")):
-                path = f"{stem}.{there}"
             files = [] if read_source(view.layout, path) else [SourceFile(path, data)]
-            if is_new:
-                meta = meta_path(path)
-                former = read_source(view.layout, meta)
-                both = known | {scope or "": said | {"file": path.rpartition(".")[2]}}
-                files.append(SourceFile(meta, render_held(both), former[0] if former else b""))
+            if (scope or "") not in known:
+                former = read_source(view.layout, meta_path(path))
+                both = known | {scope or "": said | {"file": extension}}
+                files.append(SourceFile(meta_path(path), render_held(both), former[0] if former else b""))
             _put(view, staging_fd, files, actor)
         make_durable(view)
-    if not is_new:
+    if not files:
         warnings = [*warnings, "the same document was there already; nothing was written."]
-    return Ingested(path, 1, int(is_new), tuple(warnings))
+    return Ingested(path, 1, int(bool(files)), tuple(warnings))

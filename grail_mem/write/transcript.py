@@ -14,12 +14,12 @@ from typing import Any, Final
 from grail_mem.errors import ConflictError, InputError
 from grail_mem.model.names import clean_text, session_key
 from grail_mem.model.observation import MAX_TURN
+from grail_mem.model.problem import Gather
 from grail_mem.model.times import format_time, parse_time
 from grail_mem.settings import Settings
 from grail_mem.store.sources import (
     PART_BYTES,
     ROLES,
-    Locator,
     Part,
     Turn,
     chat_stem,
@@ -58,13 +58,13 @@ class Appended:
 
     Attributes:
         files: Bytes by path of every file that is new or longer.
-        new: Where each new turn stands, in order.
+        turns: The lines that are new, each with its number and file.
         n_turns: How many turns of the call stand in it.
         warnings: What was not taken.
     """
 
     files: dict[str, bytes] = field(default_factory=dict)
-    new: list[Locator] = field(default_factory=list)
+    turns: list[Turn] = field(default_factory=list)
     n_turns: int = 0
     warnings: list[str] = field(default_factory=list)
 
@@ -108,53 +108,77 @@ def _read_turn(value: Any, number: int, settings: Settings) -> tuple[Sent, list[
     """
     if not isinstance(value, Mapping):
         raise InputError(f"a turn must be a mapping with role and text, not {type(value).__name__}.")
-    problems: list[str] = []
     remarks = [f"the field '{name}' is not kept." for name in map(str, value) if name not in FIELDS]
-    role, text, speaker, id_ = (value.get(name) for name in ("role", "text", "speaker", "id"))
-    if role not in ROLES:
-        problems.append(f"role must be one of {', '.join(ROLES)}, not {role!r}.")
-    if not isinstance(text, str) or not text.strip():
-        problems.append(
-            "text is empty." if isinstance(text, str) or text is None else f"text must be text, not {text!r:.60}."
-        )
-    elif (size := len(text.encode("utf-8", "surrogatepass"))) > settings.max_content_bytes:
-        problems.append(
+    gather = Gather()
+    role = gather.read("role", value.get("role") or "", _role, "")
+    text = gather.read("text", value.get("text") or "", lambda said: _text(said, settings, remarks), "")
+    id_ = gather.read("id", value.get("id"), _id, None)
+    partial, correction = (
+        gather.read(name, value.get(name) or None, _flag, None) for name in ("partial", "correction")
+    )
+    if (correction or partial) and value.get("id") is None:
+        gather.found.append("a turn that is partial or a correction needs an id.")
+    if gather.found:
+        raise InputError(" ".join(gather.found), problems=list(dict.fromkeys(gather.found)))
+    speaker = _speaker(value.get("speaker"), remarks)
+    turn = Turn(0, id_ or "", role, text, speaker, _time(value.get("at"), settings, remarks))
+    return Sent(turn, number, id_ is not None, bool(partial), bool(correction)), remarks
+
+
+def _role(value: Any) -> str:
+    if value not in ROLES:
+        raise InputError(f"role must be one of {', '.join(ROLES)}, not {value!r:.60}.")
+    return str(value)
+
+
+def _text(value: Any, settings: Settings, remarks: list[str]) -> str:
+    if not isinstance(value, str):
+        raise InputError(f"text must be text, not {type(value).__name__}.")
+    text, replaced = clean_text(value)
+    if not text.strip():
+        raise InputError("text is empty.")
+    if (size := len(text.encode())) > settings.max_content_bytes:
+        raise InputError(
             f"text is {size} bytes long; the setting max_content_bytes allows {settings.max_content_bytes}."
         )
-    if speaker is not None and (not isinstance(speaker, str) or len(speaker) > MAX_SPEAKER):
-        remarks.append("speaker is no name; it is left out.")
-        speaker = None
-    if isinstance(id_, int) and not isinstance(id_, bool):
-        id_ = str(id_)
-    if id_ is not None and (not isinstance(id_, str) or not id_.strip() or len(id_) > MAX_ID):
-        problems.append(f"id must be text of at most {MAX_ID} characters.")
-    for name in ("partial", "correction"):
-        if not isinstance(value.get(name) or False, bool):
-            problems.append(f"{name} must be true or false.")
-    correction, partial = bool(value.get("correction")), bool(value.get("partial"))
-    if (correction or partial) and id_ is None:
-        problems.append("a turn that is partial or a correction needs an id.")
-    if problems:
-        raise InputError(" ".join(problems), problems=problems)
-    cleaned, replaced = clean_text(str(text))
     if replaced:
         remarks.append("text held NUL characters or half surrogate pairs; they became U+FFFD.")
-    at, remark = _time(value.get("at"), settings)
-    turn = Turn(
-        0, clean_text(id_ or "")[0].strip(), str(role), cleaned, " ".join(clean_text(speaker or "")[0].split()), at
-    )
-    return Sent(turn, number, id_ is not None, partial, correction), remarks + remark
+    return text
 
 
-def _time(value: Any, settings: Settings) -> tuple[str, list[str]]:
+def _id(value: Any) -> str:
+    text = str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
+    text = clean_text(text)[0].strip()
+    if not text or len(text) > MAX_ID:
+        raise InputError(f"id must be text of 1 to {MAX_ID} characters.")
+    return text
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise InputError("must be true or false.")
+    return value
+
+
+def _speaker(value: Any, remarks: list[str]) -> str:
     if value is None:
-        return "", []
+        return ""
+    if not isinstance(value, str) or len(value) > MAX_SPEAKER:
+        remarks.append("speaker is no name; it is left out.")
+        return ""
+    return " ".join(clean_text(value)[0].split())
+
+
+def _time(value: Any, settings: Settings, remarks: list[str]) -> str:
+    if value is None:
+        return ""
     try:
         if isinstance(value, str | date):
-            return format_time(parse_time(value, zone=settings.zone)), []
+            return format_time(parse_time(value, zone=settings.zone))
     except InputError:
         pass
-    return "", [f"at {value!r:.60} is not a time; write it like 2026-06-02T14:23:00Z."]
+    remarks.append(f"at {value!r:.60} is not a time; write it like 2026-06-02T14:23:00Z.")
+    return ""
 
 
 def _with_id(sent: Sent, said: dict[tuple[str, ...], int]) -> Sent:
@@ -216,7 +240,7 @@ def append(parts: Sequence[Part], sent: Sequence[Sent], *, session: str, scope: 
             )
             continue
         known[turn.id] = turn
-        made.new.append(Locator(lines.add(turn.line()), turn.number))
+        made.turns.append(replace(turn, path=lines.add(turn.line())))
         made.n_turns += 1
     made.files = {path: bytes(data) for path, data in lines.files.items()}
     return made
