@@ -88,8 +88,12 @@ def relationships_of(observations: Iterable[Observation], f: Filter) -> tuple[Re
 def explain(view: View, f: Filter, page: Page | None = None) -> Abstention:
     """Why nothing is returned: nothing is stored, or which condition left nothing."""
     if not view.n_rows:
-        hidden = f"; {len(view.hidden)} are hidden, and `grail restore` brings one back" if view.hidden else " yet"
-        return Abstention("nothing_stored", f"This store holds no observations{hidden}.")
+        out = len(view.silent - view.hidden)
+        hidden = f"; {len(view.hidden)} are hidden, and `grail restore` brings one back" if view.hidden else ""
+        gone = f"; {out} lost the evidence they rest on, and `grail verify` lists them" if out else ""
+        return Abstention(
+            "nothing_stored", f"This store holds no observations{hidden}{gone}{'' if hidden or gone else ' yet'}."
+        )
     if page is not None and page.after is not None:
         return Abstention("no_match", "There is nothing after this cursor.")
     alone = {name: count(view, _only(f, name)) for name in f.conditions()}

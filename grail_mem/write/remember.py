@@ -21,8 +21,9 @@ from grail_mem.query.find import who_says
 from grail_mem.query.passages import Passage, own_scope
 from grail_mem.query.view import View
 from grail_mem.store.files import translated
+from grail_mem.store.layout import CHATS
 from grail_mem.store.ledger_line import Entry
-from grail_mem.store.sources import ROLES, Turn, current_turns, parse_locator, read_session
+from grail_mem.store.sources import ROLES, Turn, chat_stem, current_turns, parse_locator, read_session
 from grail_mem.support.support import Support, check_support
 from grail_mem.write.add import ALREADY_THERE
 from grail_mem.write.edited import Edited, make_new
@@ -296,8 +297,7 @@ def _store(view: View, asked: _Asked, shown: Sequence[_Shown], best: _Shown, dra
         with writing(view):
             view.catch_up()
             files, evidence = _recorded(view, asked, shown)
-            turn = parse_locator(evidence[0].source) if asked.in_session else None
-            made = make_new(view, replace(draft, evidence=evidence, turn=turn.turn if turn else None))
+            made = make_new(view, replace(draft, evidence=evidence, turn=_turn_in_session(asked, evidence)))
             print_ = fingerprint(made.made)
             said = who_says(view, {print_: made.made})
             if (same := said.same.get(print_)) is None:
@@ -310,6 +310,13 @@ def _store(view: View, asked: _Asked, shown: Sequence[_Shown], best: _Shown, dra
     return Remembered(
         there.id, there.path, created=same is None, status=there.status, support=best.support, warnings=tuple(warnings)
     )
+
+
+def _turn_in_session(asked: _Asked, evidence: Sequence[Evidence]) -> int | None:
+    """Where in its session a claim was made: the turn of its first quote there."""
+    stems = [f"{CHATS}/{chat_stem(asked.session, scope)}." for scope in (asked.scope, None)] if asked.in_session else []
+    turns = (parse_locator(e.source) for e in evidence if e.source.startswith(tuple(stems)))
+    return next((locator.turn for locator in turns if locator is not None), None)
 
 
 def _recorded(view: View, asked: _Asked, shown: Sequence[_Shown]) -> tuple[list[SourceFile], tuple[Evidence, ...]]:
