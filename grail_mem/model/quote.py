@@ -61,7 +61,7 @@ def is_long_enough(quote: str) -> bool:
     """
     text = _SPACES.sub(" ", quote).strip()
     n_words = len(_WORDS.findall(_UNSPACED.sub(" ", text))) + len(_UNSPACED.findall(text)) // 2
-    return len(text) >= MIN_CHARS or n_words >= MIN_WORDS
+    return _WORDS.search(text) is not None and (len(text) >= MIN_CHARS or n_words >= MIN_WORDS)
 
 
 def find(text: str, quote: str, *, folded_text: str | None = None) -> Found | None:

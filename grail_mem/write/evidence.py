@@ -177,15 +177,16 @@ def not_found(quote: str, places: Sequence[Passage], where: str, turn: int | Non
 def _closest(quote: str, places: Sequence[Passage]) -> str:
     from rapidfuzz import fuzz, process
 
+    wanted = quote.casefold()
     texts = [
-        place.text[:_MAX_COMPARED] if 2 * len(place.text) > len(quote) else "" for place in places
+        p.text[:_MAX_COMPARED].casefold() if 2 * len(p.text) > len(quote) else "" for p in places
     ]  # "ok" is near all
-    best = process.extractOne(quote, texts, scorer=fuzz.partial_ratio, score_cutoff=_NEAR)
+    best = process.extractOne(wanted, texts, scorer=fuzz.partial_ratio, score_cutoff=_NEAR)
     if best is None:
         return "Nothing there comes near it."
     place = places[best[2]]
-    near = fuzz.partial_ratio_alignment(quote, best[0])
-    words = best[0][near.dest_start : near.dest_end] if near else best[0]
+    near = fuzz.partial_ratio_alignment(wanted, best[0])
+    words = place.text[near.dest_start : near.dest_end] if near else place.text
     named = place.locator.path if place.locator.turn is None else f"turn {place.locator.turn} ({place.role})"
     return f"Closest is {named}: {_short(words)}."
 

@@ -237,7 +237,7 @@ def ingest_document(
     kind = gather.read("media_type", media_type, _line, "")
     whose = gather.read("scope", scope, clean_scope, None)
     gather.stop("Nothing was ingested.")
-    file = Path(str(path)).expanduser()
+    file = _file(str(path))
     data = _bytes_of(file)
     kind = kind or mimetypes.guess_type(file.name)[0] or "application/octet-stream"
     about = {"title": said or file.name, "from": file.name, "media_type": kind, "at": format_time(datetime.now(UTC))}
@@ -251,6 +251,13 @@ def _names(stem: str, extension: str) -> bool:
     return is_source_path(f"{stem}.{extension}")
 
 
+def _file(path: str) -> Path:
+    try:
+        return Path(path).expanduser()
+    except RuntimeError as error:  # the home of nobody
+        raise NotFoundError(f"There is no file {path!r:.200}.") from error
+
+
 def _bytes_of(file: Path) -> bytes:
     try:
         if not file.is_file():
@@ -262,10 +269,6 @@ def _bytes_of(file: Path) -> bytes:
         if isinstance(error, StoreError):
             raise
         raise StoreError(f"{str(file)!r} cannot be read: {error.strerror}.") from error
-    except ValueError as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{str(file)[:80]!r} cannot be a path: {error}.") from error
     if not data:
         raise InputError(f"{file.name} is empty.")
     return data
