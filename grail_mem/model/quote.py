@@ -24,7 +24,7 @@ _FOLDS: Final = str.maketrans(
         **dict.fromkeys("‐‑‒–—―−﹘﹣－", "-"),
     }
 )
-_CLUSTERS: Final = re.compile(r"\s+|\P{M}\p{M}*+|\p{M}+")
+_CLUSTERS: Final = re.compile(r"[\s\x1c-\x1f]+|\P{M}\p{M}*+|\p{M}+")
 _SPACES: Final = re.compile(r"\s+")
 _WORDS: Final = re.compile(r"\w+(?:['’-]\w+)*")
 _UNSPACED: Final = re.compile(
@@ -81,7 +81,7 @@ def find(text: str, quote: str, *, folded_text: str | None = None) -> Found | No
     at = text.find(quote)
     if at >= 0:
         return Found(at, at + len(quote), "exact", text.count(quote))
-    wanted = folded(quote).strip()
+    wanted = folded(quote)
     if not wanted or wanted not in (folded(text) if folded_text is None else folded_text):
         return None
     return _found_folded(text, wanted)
@@ -93,7 +93,7 @@ def _found_folded(text: str, wanted: str) -> Found | None:
     begins: list[int] = []  # for each folded character the source's place when it is the first of its letter, else -1
     ends: list[int] = []
     for cluster in _CLUSTERS.finditer(text):
-        part = folded(cluster[0])
+        part = " " if cluster[0].isspace() else _folded_letter(cluster[0])
         parts.append(part)
         begins += [cluster.start(), *[-1] * (len(part) - 1)] if part else []
         ends += [*[-1] * (len(part) - 1), cluster.end()] if part else []
@@ -109,21 +109,18 @@ def _found_folded(text: str, wanted: str) -> Found | None:
 
 
 def folded(text: str) -> str:
-    """A text in the form in which quotes are compared.
+    """A text in the form in which quotes are compared, without white space around it.
 
     Decomposed, since two texts have one NFKC form exactly when they have one NFKD form, and each letter's can be told by itself.
     """
     if not text.isascii():
-        text = _nfkd(text.translate(_FOLDS)).translate(_FOLDS)
+        text = unicodedata.normalize("NFKD", text.translate(_FOLDS)).translate(_FOLDS)
     elif "`" in text:
         text = text.replace("`", "'")
-    return _SPACES.sub(" ", text)
+    return " ".join(text.split())
 
 
-@lru_cache(maxsize=1024)
-def _normal_letter(letter: str) -> str:
-    return unicodedata.normalize("NFKD", letter)
-
-
-def _nfkd(text: str) -> str:
-    return _normal_letter(text) if len(text) <= 2 else unicodedata.normalize("NFKD", text)  # noqa: PLR2004  one letter
+@lru_cache(maxsize=4096)
+def _folded_letter(letter: str) -> str:
+    """A letter with its marks in that form."""
+    return unicodedata.normalize("NFKD", letter.translate(_FOLDS)).translate(_FOLDS)

@@ -13,11 +13,10 @@ from typing import Final, Literal
 from grail_mem.errors import StoreError
 from grail_mem.model.observation import Evidence
 from grail_mem.model.quote import find
-from grail_mem.query.passages import Passage, at, scopes_of
+from grail_mem.query.passages import Sources, scopes_of
 from grail_mem.query.sql import SqlSession
-from grail_mem.store.layout import Layout
 from grail_mem.store.schema import evidence_in
-from grail_mem.store.sources import parse_locator
+from grail_mem.store.sources import Turn, parse_locator
 
 Status = Literal["verified", "normalised match", "source changed", "source missing", "no source"]
 LIVING: Final = ("verified", "normalised match")
@@ -39,20 +38,20 @@ class Claimed:
     evidence: tuple[Evidence, ...]
 
 
-def status_of(layout: Layout, evidence: Evidence) -> Status:
+def status_of(sources: Sources, evidence: Evidence) -> Status:
     """Whether a quote stands where it points, and how."""
-    return stands(layout, evidence)[0]
+    return stands(sources, evidence)[0]
 
 
-def stands(layout: Layout, evidence: Evidence) -> tuple[Status, Passage | None]:
+def stands(sources: Sources, evidence: Evidence) -> tuple[Status, Turn | None]:
     """Whether a quote stands where it points, and the passage there; the quote counts, not its span, which may move."""
     locator = parse_locator(evidence.source)
     if locator is None:
         return "no source", None
     try:
-        passages = at(layout, locator)
+        passages = sources.at(locator)
         if not passages:  # the file may be there without the turn
-            return ("source changed" if scopes_of(layout, locator.path) else "source missing"), None
+            return ("source changed" if scopes_of(sources.layout, locator.path) else "source missing"), None
     except StoreError:
         return "source missing", None
     for passage in passages:

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from grail_mem.model.observation import Evidence, Observation
-from grail_mem.query.passages import DOCUMENT, Passage, at, in_source
+from grail_mem.query.passages import DOCUMENT, Sources, in_source
 from grail_mem.query.proof import Status, stands
 from grail_mem.query.view import View
 from grail_mem.recall.untrusted import shown
-from grail_mem.store.sources import Locator, is_chat, parse_locator
+from grail_mem.store.sources import Locator, Turn, is_chat, parse_locator
 
 AROUND: Final = 2
 """Turns before and after a quoted one that are shown; chosen."""
@@ -99,13 +99,14 @@ def cite(view: View, observation: Observation) -> Cited:
 
 
 def _in_context(view: View, evidence: Evidence) -> QuoteInContext:
-    status, passage = stands(view.layout, evidence)
+    sources = Sources(view.layout)
+    status, passage = stands(sources, evidence)
     locator = parse_locator(evidence.source)
     if passage is None or locator is None or not in_source(view, locator):
         return QuoteInContext(evidence, status)
     if not is_chat(locator.path):
         return QuoteInContext(evidence, status, _paragraph(passage, evidence))
-    turns = at(view.layout, Locator(passage.locator.path))
+    turns = sources.at(Locator(passage.locator.path))
     place = next((n for n, turn in enumerate(turns) if turn.locator == passage.locator), 0)
     around = turns[max(place - AROUND, 0) : place + AROUND + 1]
     return QuoteInContext(
@@ -113,13 +114,13 @@ def _in_context(view: View, evidence: Evidence) -> QuoteInContext:
     )
 
 
-def _line(passage: Passage, *, quoted: bool) -> Line:
+def _line(passage: Turn, *, quoted: bool) -> Line:
     return Line(
         str(passage.locator), passage.role, shown(passage.speaker), passage.at, shown(passage.text), quoted
     )  # fmt: skip
 
 
-def _paragraph(passage: Passage, evidence: Evidence) -> tuple[Line, ...]:
+def _paragraph(passage: Turn, evidence: Evidence) -> tuple[Line, ...]:
     """What stands around a quote in a document, up to an empty line; nothing when the quote is not there."""
     begin = passage.text.find(evidence.quote)
     if begin < 0 and evidence.span is None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from grail_mem.model.observation import Observation
+from grail_mem.query.passages import Sources
 from grail_mem.query.proof import is_dead, status_of
 from grail_mem.query.view import View
 from grail_mem.recall.hit import Hit
@@ -17,7 +18,8 @@ from grail_mem.recall.result import Abstention, Recall
 def proven(view: View, found: Recall) -> Recall:
     """An answer without what rests on evidence that is not there any more; costs a look at each source's state."""
     shown = [*found.observations, *(turn for hit in found.observations for turn in getattr(hit, "context", ()))]
-    gone = {o.id for o in shown if o.evidence and _is_gone(view, o)}
+    sources = Sources(view.layout)
+    gone = {o.id for o in shown if o.evidence and is_dead(status_of(sources, e) for e in o.evidence)}
     if not gone:
         return found
     kept = tuple(_without(o, gone) for o in found.observations if o.id not in gone)
@@ -42,7 +44,3 @@ def _without(o: Observation, gone: set[str]) -> Observation:
     if not isinstance(o, Hit) or gone.isdisjoint(turn.id for turn in o.context):
         return o
     return replace(o, context=tuple(turn for turn in o.context if turn.id not in gone))
-
-
-def _is_gone(view: View, o: Observation) -> bool:
-    return is_dead(status_of(view.layout, evidence) for evidence in o.evidence)

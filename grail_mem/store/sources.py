@@ -12,10 +12,11 @@ import os
 import re
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
+from operator import is_
 from threading import Lock
 from typing import Any, Final, NamedTuple
 
@@ -33,6 +34,8 @@ _RESERVED: Final = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])\Z")
 _TURN: Final = re.compile(r"(.*)#turn=([0-9]{1,10})", re.DOTALL)
 _KEPT: Final = 48
 """Files of sources kept as they were read; chosen, some ten megabytes of transcript."""
+_SESSIONS: Final = 8
+"""Sessions whose turns are kept in order; chosen."""
 _SETTLED_S: Final = 0.05
 """A file changed just now may change again without its state telling; it is read anew until this has passed."""
 
@@ -49,12 +52,12 @@ class Locator(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One turn of a transcript as its line says it.
+    """One turn of a transcript as its line says it, or a whole document: what a quote stands in.
 
     Attributes:
-        number: Its place in the session, from 0.
+        number: Its place in the session, from 0; -1 for a document.
         id: By what it is known again.
-        role: `user`, `assistant`, `system`, `tool`.
+        role: `user`, `assistant`, `system`, `tool`, or `document`.
         at: When, in UTC; empty when not known.
         revision: How often it was corrected.
         quoted: Whether it was recorded from a quote alone, without the rest of the session.
@@ -74,7 +77,7 @@ class Turn:
     @property
     def locator(self) -> Locator:
         """Where it stands."""
-        return Locator(self.path, self.number)
+        return Locator(self.path, None if self.number < 0 else self.number)
 
     def line(self) -> bytes:
         """Its line, newline included."""
@@ -188,8 +191,27 @@ def _parts(layout: Layout, stem: str) -> list[Part]:
     return parts
 
 
-def current_turns(parts: Iterable[Part]) -> list[Turn]:
-    """The turns as last worded, in their order; merged copies may give one number to several."""
+def current_turns(parts: Sequence[Part]) -> list[Turn]:
+    """The turns as last worded, in their order; merged copies may give one number to several.
+
+    Kept for the sessions read lately, as long as their parts are the very ones, since a long session takes a while.
+    """
+    if not parts or not parts[0].data:
+        return _in_order(parts)
+    with _guard:
+        known = _ordered.get(parts[0].path)
+        if known is not None and len(known[0]) == len(parts) and all(map(is_, known[0], parts)):
+            return known[1]
+    turns = _in_order(parts)
+    with _guard:
+        _ordered.pop(parts[0].path, None)
+        _ordered[parts[0].path] = (tuple(parts), turns)
+        while len(_ordered) > _SESSIONS:
+            _ordered.pop(next(iter(_ordered)))
+    return turns
+
+
+def _in_order(parts: Iterable[Part]) -> list[Turn]:
     latest: dict[str, Turn] = {}
     for turn in (turn for part in parts for turn in part.turns):
         known = latest.get(turn.id)
@@ -272,6 +294,7 @@ def _refusing(path: str) -> Iterator[None]:
 
 _cache: OrderedDict[tuple[str, FileState], Any] = OrderedDict()
 _guard: Final = Lock()
+_ordered: dict[str, tuple[tuple[Part, ...], list[Turn]]] = {}
 
 
 def _kept(layout: Layout, path: str, read: Callable[[bytes], Any]) -> Any:

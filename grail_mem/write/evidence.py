@@ -13,9 +13,9 @@ from typing import Any, Final
 from grail_mem.errors import EvidenceNotFoundError, InputError
 from grail_mem.model.observation import Evidence
 from grail_mem.model.quote import Found, Match, find, folded
-from grail_mem.query.passages import DOCUMENT, Passage, in_session, in_source
+from grail_mem.query.passages import DOCUMENT, in_session, in_source
 from grail_mem.query.view import View
-from grail_mem.store.sources import Locator, digest, parse_locator
+from grail_mem.store.sources import Locator, Turn, digest, parse_locator
 from grail_mem.support.support import Support, check_support
 from grail_mem.write.quotes import Quote, clean_quote, read_quotes
 from grail_mem.write.validate import Draft
@@ -107,7 +107,7 @@ def locate(
     return found
 
 
-def passages(view: View, said: Quote, scope: str | None) -> list[Passage]:
+def passages(view: View, said: Quote, scope: str | None) -> list[Turn]:
     """Where a quote may stand.
 
     Raises:
@@ -117,7 +117,7 @@ def passages(view: View, said: Quote, scope: str | None) -> list[Passage]:
         if said.session is None:
             raise InputError("evidence needs a place: name the source or the session that the quote stands in.")
         listed = [p for whose in dict.fromkeys((scope, None)) for p in in_session(view, said.session, whose)]
-        return [p for p in listed if said.turn in (None, p.locator.turn)]
+        return listed if said.turn is None else [p for p in listed if p.number == said.turn]
     locator = parse_locator(said.source)
     if locator is None:
         raise InputError(
@@ -129,11 +129,11 @@ def passages(view: View, said: Quote, scope: str | None) -> list[Passage]:
     return in_source(view, locator)
 
 
-def found_in(places: Sequence[Passage], quote: str) -> Located | None:
+def found_in(places: Sequence[Turn], quote: str) -> Located | None:
     """The first passage in which a quote stands as it is, else the first in which it stands after folding."""
     exact = [(place, Found(begin, begin + len(quote), "exact", place.text.count(quote)))
              for place in places if (begin := place.text.find(quote)) >= 0]  # fmt: skip
-    wanted = "" if exact else folded(quote).strip()
+    wanted = "" if exact else folded(quote)
     among = exact or [
         (place, found)
         for place in places
@@ -151,7 +151,7 @@ def _folded(text: str) -> str:
     return folded(text)
 
 
-def located_at(place: Passage, found: Found, *, n: int = 1) -> Located:
+def located_at(place: Turn, found: Found, *, n: int = 1) -> Located:
     """A quote found in a passage."""
     words = place.text[found.begin : found.end]
     return Located(
@@ -160,7 +160,7 @@ def located_at(place: Passage, found: Found, *, n: int = 1) -> Located:
     )  # fmt: skip
 
 
-def not_found(quote: str, places: Sequence[Passage], where: str, turn: int | None) -> EvidenceNotFoundError:
+def not_found(quote: str, places: Sequence[Turn], where: str, turn: int | None) -> EvidenceNotFoundError:
     """The error for a quote that stands nowhere, with the closest passage."""
     place = where if turn is None else f"turn {turn} of {where}"
     if not places:
@@ -174,7 +174,7 @@ def not_found(quote: str, places: Sequence[Passage], where: str, turn: int | Non
     )
 
 
-def _closest(quote: str, places: Sequence[Passage]) -> str:
+def _closest(quote: str, places: Sequence[Turn]) -> str:
     from rapidfuzz import fuzz, process
 
     wanted = quote.casefold()
@@ -187,7 +187,7 @@ def _closest(quote: str, places: Sequence[Passage]) -> str:
     place = places[best[2]]
     near = fuzz.partial_ratio_alignment(wanted, best[0])
     words = place.text[near.dest_start : near.dest_end] if near else place.text
-    named = place.locator.path if place.locator.turn is None else f"turn {place.locator.turn} ({place.role})"
+    named = place.path if place.number < 0 else f"turn {place.number} ({place.role})"
     return f"Closest is {named}: {_short(words)}."
 
 

@@ -18,7 +18,7 @@ from grail_mem.model.quote import Found
 from grail_mem.model.scope import clean_scope
 from grail_mem.model.times import format_time, parse_when
 from grail_mem.query.find import who_says
-from grail_mem.query.passages import Passage, own_scope
+from grail_mem.query.passages import own_scope
 from grail_mem.query.view import View
 from grail_mem.store.files import translated
 from grail_mem.store.layout import CHATS
@@ -243,8 +243,7 @@ def _turn_of(asked: _Asked, quote: str) -> Turn:
 
 def _within(turn: Turn) -> Located:
     """A quote that is all of a turn."""
-    passage = Passage(turn.locator, turn.text, turn.role, turn.speaker, turn.at, turn.quoted)
-    return located_at(passage, Found(0, len(turn.text), "exact"))
+    return located_at(turn, Found(0, len(turn.text), "exact"))
 
 
 def _unsupported(asked: _Asked, best: _Shown) -> UnsupportedEvidenceError:

@@ -13,6 +13,7 @@ from typing import Any
 
 from grail_mem.model.times import format_time
 from grail_mem.query.find import locate_all
+from grail_mem.query.passages import Sources
 from grail_mem.query.proof import DEAD, Claimed, Status, is_dead, status_of
 from grail_mem.query.view import View
 from grail_mem.store.files import translated
@@ -23,7 +24,7 @@ REASON = "evidence"
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedQuote:
     """One quote as it was found.
 
     Attributes:
@@ -57,7 +58,7 @@ class Verified:
         out: Ids of all that are out of answers because of their evidence.
     """
 
-    quotes: tuple[Checked, ...]
+    quotes: tuple[CheckedQuote, ...]
     suspended: tuple[str, ...] = ()
     reinstated: tuple[str, ...] = ()
     out: tuple[str, ...] = ()
@@ -99,14 +100,15 @@ def verify(view: View, claimed: Iterable[Claimed], *, actor: str, dry_run: bool 
         if o.id not in view.hidden
     ]
     listed = {o.id: o for o in (*claimed, *out) if view.access.may("read", o.scope)}
-    statuses = {id_: [status_of(view.layout, e) for e in o.evidence] for id_, o in listed.items()}
+    sources = Sources(view.layout)
+    statuses = {id_: [status_of(sources, e) for e in o.evidence] for id_, o in listed.items()}
     dead = {id_ for id_, found in statuses.items() if is_dead(found)}
     allowed = {id_ for id_, o in listed.items() if view.access.may("write", o.scope)}
     suspended, reinstated = sorted((dead - stood) & allowed), sorted((stood - dead) & allowed)
     if not dry_run:
         _tell(view, suspended, reinstated, actor)
     quotes = tuple(
-        Checked(o.id, o.path, o.title, e.quote, e.source, status)
+        CheckedQuote(o.id, o.path, o.title, e.quote, e.source, status)
         for o in sorted(listed.values(), key=lambda o: o.id)
         for e, status in zip(o.evidence, statuses[o.id], strict=True)
     )

@@ -42,6 +42,10 @@ def test_only_the_subject_is_positional() -> None:
             ["drafts"],
             ["questions"],
             ["text", "params"],
+            ["text"],
+            ["turns"],
+            ["path"],
+            ["claim"],
         ), name
 
 
