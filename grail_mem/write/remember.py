@@ -7,44 +7,39 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, Final
 
-from grail_mem.errors import InputError, UnsupportedEvidenceError
+from grail_mem.errors import UnsupportedEvidenceError
 from grail_mem.model.observation import Evidence, fingerprint
-from grail_mem.model.problem import Gather
 from grail_mem.model.quote import Found
-from grail_mem.model.scope import clean_scope
-from grail_mem.model.times import format_time, parse_when
+from grail_mem.model.times import format_time
 from grail_mem.query.find import who_says
-from grail_mem.query.passages import own_scope
 from grail_mem.query.view import View
 from grail_mem.store.files import translated
 from grail_mem.store.layout import CHATS
 from grail_mem.store.ledger_line import Entry
-from grail_mem.store.sources import ROLES, Turn, chat_stem, current_turns, parse_locator, read_session
+from grail_mem.store.sources import Turn, chat_stem, current_turns, parse_locator, read_session
 from grail_mem.support.support import Support, check_support
 from grail_mem.write.add import ALREADY_THERE
+from grail_mem.write.claim import Claim, draft_of, read_claim
 from grail_mem.write.edited import Edited, make_new
 from grail_mem.write.evidence import (
-    CAPS,
-    KIND_OF_ROLE,
     Located,
     found_in,
     located_at,
     not_found,
     passages,
 )
-from grail_mem.write.ingest import SourceFile, clean_session, placed, placing_of
-from grail_mem.write.quotes import Quote, read_quotes
+from grail_mem.write.ingest import SourceFile, placed, placing_of
+from grail_mem.write.quotes import Quote
 from grail_mem.write.staged import Placing, discard, make_durable, place, stage, staging, writing
 from grail_mem.write.transcript import Sent, append, derived_id, require_own
-from grail_mem.write.validate import DRAFT_FIELDS, Draft, make_observation
+from grail_mem.write.validate import Draft
 
-INFERENCE_DAYS: Final = 30
-"""How long a conclusion that no quote supports is kept unless somebody confirms it; chosen."""
-_OWN_FIELDS: Final = frozenset({"content", "evidence", "session", "scope", "turn"})
+_RANK: Final = {"contradicted": 4, "supported": 2, "unsupported": 0}
+"""Which quote decides when several are given: one that says the opposite before one that says it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,26 +73,6 @@ class Remembered:
             },
             "warnings": list(self.warnings),
         }  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """A claim that can be looked into.
-
-    Attributes:
-        session: Where quotes that name no place stand, and are recorded when it has no turns.
-        in_session: Whether the caller named it, so that the observation is part of it.
-        fields: The fields of the observation.
-    """
-
-    claim: str
-    quotes: tuple[Quote, ...]
-    session: str
-    in_session: bool
-    scope: str | None
-    role: str
-    allow_inference: bool
-    fields: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,68 +125,20 @@ def remember(
         StoreError: The disk did not take it; nothing was stored.
     """
     own = {**(fields or {}), **({} if attribute is None else {"attribute": attribute})}
-    asked = _read(view, claim, evidence, source, session, role, allow_inference, scope, own)
+    asked = read_claim(view, claim, evidence, source, session, role, allow_inference, scope, own)
     view.access.require("write", asked.scope)
     shown = [_look(view, asked, quote) for quote in asked.quotes]
-    best = max(shown, key=lambda one: (one.support.verdict == "supported", one.support.score))
+    best = max(shown, key=lambda one: _RANK[one.support.verdict] + one.support.score)
     is_fact = best.support.verdict == "supported"
-    if not is_fact and not (asked.allow_inference and best.support.verdict == "unsupported"):
+    if best.support.verdict == "contradicted" or not (is_fact or asked.allow_inference):
         raise _unsupported(asked, best)
-    draft, warnings = _draft(asked, best, view.settings.zone, is_fact=is_fact)
+    draft, warnings = draft_of(asked, best.located, view.settings.zone, is_fact=is_fact)
     warnings += [text for one in shown for text in one.located.warnings]
     done = _store(view, asked, shown, best, draft, actor)
     return replace(done, warnings=(*done.warnings, *warnings))
 
 
-def _read(
-    view: View, claim: Any, evidence: Any, source: Any, session: Any, role: Any, allow: Any, scope: Any,
-    fields: Mapping[str, Any],
-) -> _Asked:  # fmt: skip
-    """What is asked, with all that is wrong with it at once."""
-    gather = Gather()
-    if evidence is None:
-        gather.found.append("evidence is missing: quote the words that say it.")
-    quotes = gather.read("evidence", evidence, read_quotes, ())
-    source = gather.read("source", source, _text, None)
-    named = gather.read("session", session, clean_session, "")
-    role = gather.read("role", role, _role, "user")
-    if not isinstance(allow, bool):
-        gather.found.append("allow_inference must be true or false.")
-    whose = own_scope(view.access, gather.read("scope", scope, clean_scope, None))
-    gather.found += _field_problems(view, claim, fields)
-    gather.stop("Nothing was remembered.")
-    placed_in = tuple(said if said.source or said.session else replace(said, source=source) for said in quotes)
-    day = format_time(datetime.now(UTC))[:10]
-    own = {name: value for name, value in fields.items() if value is not None} | ({"scope": whose} if whose else {})
-    return _Asked(str(claim), placed_in, named or f"remembered-{day}", bool(named), whose, role, bool(allow), own)
-
-
-def _field_problems(view: View, claim: Any, fields: Mapping[str, Any]) -> list[str]:
-    """What is wrong with the claim and the fields of the observation."""
-    wrong = [name for name in fields if name not in DRAFT_FIELDS or name in _OWN_FIELDS]
-    rest = {name: value for name, value in fields.items() if name not in wrong}
-    found = [f"'{name}' is no further field of a claim." for name in wrong]
-    try:
-        draft = Draft(content="" if claim is None else claim, session="any", **rest)
-        make_observation(draft, now=datetime.now(UTC), settings=view.settings)
-    except InputError as error:
-        found += [text.replace("content", "claim", 1) for text in error.problems]
-    return found
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str) or not value.strip():
-        raise InputError(f"must be text, not {value!r:.60}.")
-    return value.strip()
-
-
-def _role(value: Any) -> str:
-    if value not in ROLES:
-        raise InputError(f"role must be one of {', '.join(ROLES)}, not {value!r:.60}.")
-    return str(value)
-
-
-def _look(view: View, asked: _Asked, said: Quote) -> _Shown:
+def _look(view: View, asked: Claim, said: Quote) -> _Shown:
     """A quote located and judged; in a session that has no ingested turn it is located in the turn that it becomes."""
     place = said if said.source or said.session else replace(said, session=asked.session)
     there = passages(view, place, asked.scope)
@@ -223,16 +150,11 @@ def _look(view: View, asked: _Asked, said: Quote) -> _Shown:
             raise not_found(said.quote, there, place.source or f"the session {place.session!r}", said.turn)
         turn = _turn_of(asked, said.quote)
         located = _within(turn)
-    support = check_support(asked.claim, located.quote, speaker=located.speaker, role=located.role, context=located.at)
+    support = check_support(asked.text, located.quote, speaker=located.speaker, role=located.role, context=located.at)
     return _Shown(located, support, turn)
 
 
-def _earlier(wanted: Any, end: datetime, zone: str) -> datetime:
-    """The time that a caller wants when it is before an end, else that end; what cannot be read was refused before."""
-    return end if wanted is None else min(parse_when(wanted, now=datetime.now(UTC), zone=zone), end)
-
-
-def _turn_of(asked: _Asked, quote: str) -> Turn:
+def _turn_of(asked: Claim, quote: str) -> Turn:
     speaker = asked.fields.get("speaker")
     now = format_time(datetime.now(UTC))
     return Turn(
@@ -246,51 +168,19 @@ def _within(turn: Turn) -> Located:
     return located_at(turn, Found(0, len(turn.text), "exact"))
 
 
-def _unsupported(asked: _Asked, best: _Shown) -> UnsupportedEvidenceError:
+def _unsupported(asked: Claim, best: _Shown) -> UnsupportedEvidenceError:
     judged, where = best.support, "the quote" if best.turn else f"the quote in {best.located.source}"
     said = "contradicts" if judged.verdict == "contradicted" else "does not support"
     why = "; ".join(judged.reasons)
     return UnsupportedEvidenceError(
-        f'Nothing was remembered: {where} {said} the claim "{asked.claim:.200}" ({judged.checker}: {why}). '
+        f'Nothing was remembered: {where} {said} the claim "{asked.text:.200}" ({judged.checker}: {why}). '
         f'It says "{best.located.quote:.200}".',
         hint="Claim what the words say, or quote others that say it"
         + ("." if judged.verdict == "contradicted" else "; `allow_inference` keeps it as a provisional conclusion."),
     )
 
 
-def _draft(asked: _Asked, best: _Shown, zone: str, *, is_fact: bool) -> tuple[Draft, list[str]]:
-    """The observation to store, no surer than who spoke allows, and warnings about what was capped."""
-    fields = dict(asked.fields)
-    own = KIND_OF_ROLE[best.located.role] if is_fact else "agent_inference"
-    kind, confidence, warnings = _capped(fields.get("source_kind") or own, fields.get("confidence"), own)
-    fields |= {"source_kind": kind, "confidence": confidence}
-    if not is_fact:
-        end = datetime.now(UTC) + timedelta(days=INFERENCE_DAYS)
-        fields |= {"status": "provisional", "expires_at": _earlier(fields.get("expires_at"), end, zone)}
-        warnings.append(
-            f"the quote does not support the claim; it is kept as an inference that ends within {INFERENCE_DAYS} days."
-        )
-    if best.located.at and not best.located.quoted:
-        fields.setdefault("observed_at", best.located.at)
-    if asked.in_session:
-        fields["session"] = asked.session
-        if best.located.speaker:
-            fields.setdefault("speaker", best.located.speaker)
-    return Draft(content=asked.claim, **fields), warnings
-
-
-def _capped(kind: str, wanted: float | None, own: str) -> tuple[str, float, list[str]]:
-    """A kind of source and a confidence that are no higher than those of who spoke."""
-    warnings: list[str] = []
-    if CAPS[kind] > CAPS[own]:
-        warnings.append(f"source_kind {kind} was made {own}: the quote's speaker counts for no more.")
-        kind = own
-    if wanted is not None and wanted > CAPS[kind]:
-        warnings.append(f"confidence {wanted} was made {CAPS[kind]}: {kind} counts for no more.")
-    return kind, CAPS[kind] if wanted is None else min(wanted, CAPS[kind]), warnings
-
-
-def _store(view: View, asked: _Asked, shown: Sequence[_Shown], best: _Shown, draft: Draft, actor: str) -> Remembered:
+def _store(view: View, asked: Claim, shown: Sequence[_Shown], best: _Shown, draft: Draft, actor: str) -> Remembered:
     """Put the observation in place, and the turns that are recorded with it, all or none."""
     with staging(view.layout) as staging_fd, translated("store the claim"):
         with writing(view):
@@ -311,14 +201,14 @@ def _store(view: View, asked: _Asked, shown: Sequence[_Shown], best: _Shown, dra
     )
 
 
-def _turn_in_session(asked: _Asked, evidence: Sequence[Evidence]) -> int | None:
+def _turn_in_session(asked: Claim, evidence: Sequence[Evidence]) -> int | None:
     """Where in its session a claim was made: the turn of its first quote there."""
     stems = [f"{CHATS}/{chat_stem(asked.session, scope)}." for scope in (asked.scope, None)] if asked.in_session else []
     turns = (parse_locator(e.source) for e in evidence if e.source.startswith(tuple(stems)))
     return next((locator.turn for locator in turns if locator is not None), None)
 
 
-def _recorded(view: View, asked: _Asked, shown: Sequence[_Shown]) -> tuple[list[SourceFile], tuple[Evidence, ...]]:
+def _recorded(view: View, asked: Claim, shown: Sequence[_Shown]) -> tuple[list[SourceFile], tuple[Evidence, ...]]:
     """The transcript with the quotes that become turns of it, and the evidence with its place; the write lock must be held."""
     new = [Sent(one.turn, number) for number, one in enumerate(shown, start=1) if one.turn is not None]
     files: list[SourceFile] = []
