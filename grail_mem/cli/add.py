@@ -45,6 +45,7 @@ def add_command(
     turn: o.Turn = None,
     speaker: o.Speaker = None,
     source_kind: o.SourceKind = None,
+    evidence: o.Evidence = None,
     slug: Annotated[
         str | None, typer.Option("--slug", metavar="WORDS", help="File name instead of the title's.")
     ] = None,
@@ -67,7 +68,7 @@ def add_command(
         "confidence": o.number(confidence), "source": source, "kind": kind, "attribute": attribute, "status": status,
         "valid_from": valid_from, "valid_until": valid_until, "expires_at": expires_at, "review_at": review_at,
         "supersedes": supersedes, "related_to": related_to, "scope": scope, "session": session, "turn": o.number(turn),
-        "speaker": speaker, "source_kind": source_kind, "slug": slug,
+        "speaker": speaker, "source_kind": source_kind, "slug": slug, "evidence": evidence,
     }  # fmt: skip
     fields, problems = drafts.read_fields(given, entities, relationships)
     if jsonl is not None:

@@ -44,6 +44,7 @@ def update_command(
     turn: o.Turn = None,
     speaker: o.Speaker = None,
     source_kind: o.SourceKind = None,
+    evidence: o.Evidence = None,
     clear: Annotated[
         list[str] | None, typer.Option("--clear", metavar="FIELD", help="Remove a field, such as tags; repeatable.")
     ] = None,
@@ -62,7 +63,7 @@ def update_command(
         "source": source, "kind": kind, "attribute": attribute, "status": status, "valid_from": valid_from,
         "valid_until": valid_until, "expires_at": expires_at, "review_at": review_at, "supersedes": supersedes,
         "related_to": related_to, "scope": scope, "session": session, "turn": o.number(turn),
-        "speaker": speaker, "source_kind": source_kind,
+        "speaker": speaker, "source_kind": source_kind, "evidence": evidence,
     }  # fmt: skip
     fields, problems = drafts.read_fields(given, entities, relationships)
     if file is not None and content is not None:

@@ -165,6 +165,11 @@ SourceKind = Annotated[
     ),
 ]  # fmt: skip
 
+Evidence = Annotated[
+    list[str] | None,
+    typer.Option("--evidence", metavar="QUOTE", help="Words of the session that say it; repeatable."),
+]
+
 # -- the conditions of a recall ----------------------------------------------------------------------------------------
 
 Since = Annotated[

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from grail_mem.memory.consolidating import Consolidating
+from grail_mem.memory.evidencing import Documents, Evidencing
 from grail_mem.memory.granting import Granting
 from grail_mem.memory.keeping import Keeping
 from grail_mem.memory.opened import open_root
@@ -21,7 +22,7 @@ from grail_mem.memory.writing import Writing
 __all__ = ["SESSION_VERBS", "VERBS", "Memory", "open_root"]
 
 
-class Memory(Writing, Recalling, Reading, Tuning, Consolidating, Granting, Keeping):
+class Memory(Writing, Evidencing, Documents, Recalling, Reading, Tuning, Consolidating, Granting, Keeping):
     """One opened store. Safe to use from several threads; every process opens its own.
 
     Args:

@@ -61,6 +61,7 @@ class Opened:
         self._actor = actor or self._settings.actor
         self._lock = threading.RLock()
         self._principal = principal
+        self._conversation: str | None = None
         self._view = View(self._layout, self._settings, principal=principal)
         recover_on_opening(self._view)
         self._sql: SqlSession | None = None
@@ -114,6 +115,10 @@ class Opened:
     def _acting(self, actor: str | None) -> str:
         """Who stands in the ledger for what a verb does."""
         return acting(self._principal, actor, self._actor)
+
+    def _talk(self, session: str | None) -> str | None:
+        """The conversation that a verb is about: the one named, or a session's own."""
+        return self._conversation if session is None else session
 
     def _search_state(self) -> Searcher:
         if self._searcher is None or self._searcher.view is not self._view:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from grail_mem.index.embedder import Embedder
 from grail_mem.memory.consolidating import Consolidating
+from grail_mem.memory.evidencing import Evidencing
 from grail_mem.memory.reading import Reading
 from grail_mem.memory.recalling import Recalling
 from grail_mem.memory.writing import Writing
@@ -20,7 +21,7 @@ from grail_mem.model.ulid import new_id
 from grail_mem.recall.reranking import Reranker
 
 
-class Session(Writing, Recalling, Reading, Consolidating):
+class Session(Writing, Evidencing, Recalling, Reading, Consolidating):
     """One opened store for one principal; made by `Memory.session`.
 
     Example:
@@ -43,7 +44,7 @@ class Session(Writing, Recalling, Reading, Consolidating):
     ) -> None:
         self._begin(root, principal, actor=principal.private)
         self._embedder, self._reranker = embedder, reranker
-        self._conversation = session or f"chat/{new_id()}"
+        self._conversation: str = session or f"chat/{new_id()}"
 
     def __repr__(self) -> str:
         return f"Session({str(self.root)!r}, {self.principal})"

@@ -44,6 +44,7 @@ class Writing(Opened):
         speaker: str | None = None,
         source_kind: str | None = None,
         slug: str | None = None,
+        evidence: str | Mapping[str, Any] | Sequence[str | Mapping[str, Any]] | None = None,
         actor: str | None = None,
     ) -> Written:
         """Store one observation; it is durable and every process sees it when this returns.
@@ -74,6 +75,8 @@ class Writing(Opened):
             speaker: Who said it, such as `Caroline`, `user` or `assistant`.
             source_kind: `user_statement`, `system`, `tool_result`, `session_summary`, `agent_inference`.
             slug: Words for the file name instead of the title.
+            evidence: What it rests on: a quote from the session, or mappings with `quote`, `source` (as `ingest` printed it)
+                or `session`, and `turn`. Each is located in its source; the observation is not stored when one stands nowhere.
             actor: Who does it, for the ledger.
 
         Returns:
@@ -86,7 +89,7 @@ class Writing(Opened):
         draft = Draft(
             content, title, category, tags, entities, relationships, observed_at, confidence, source, related_to, kind,
             attribute, status, valid_from, valid_until, expires_at, review_at, supersedes, scope, session, turn, speaker,
-            source_kind, slug,
+            source_kind, slug, evidence,
         )  # fmt: skip
         return self._add([draft], actor)[0]
 

@@ -6,6 +6,7 @@ Knows nothing of how a file is read or written.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import blake2b
@@ -58,12 +59,29 @@ class Relationship:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A quote, where it stands, and its digest."""
+    """A quote, where it stands, and how well it supports what is observed.
+
+    Attributes:
+        quote: The words, as the source has them.
+        source: Where they stand, such as `sources/chats/2026-06-02.jsonl#turn=14`; or words of a person.
+        span: From which character of the turn or document to which, exclusive.
+        sha256: Digest of the source's words.
+        match: `exact`, or `normalised` when the quote was found in other quotation marks, dashes or spaces.
+        role: Who spoke: `user`, `assistant`, `system`, `tool`, or `document`.
+        checker: Who judged whether the quote supports the observation.
+        support: How well, 0 to 1.
+        more: Keys that grail_mem does not know, as found.
+    """
 
     quote: str
     source: str = ""
     span: tuple[int, int] | None = None
     sha256: str = ""
+    match: str = ""
+    role: str = ""
+    checker: str = ""
+    support: float | None = None
+    more: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +155,9 @@ def plain(value: object) -> object:
     if isinstance(value, tuple):
         return [plain(item) for item in value]
     if isinstance(value, _PARTS):
-        return {name: plain(v) for name in value.__slots__ if (v := getattr(value, name)) not in (None, "", ())}
+        more = value.more if isinstance(value, Evidence) else {}
+        said = {name: plain(v) for name in value.__slots__ if (v := getattr(value, name)) not in (None, "", (), {})}
+        return {name: v for name, v in said.items() if name != "more"} | dict(more)
     return value
 
 

@@ -125,6 +125,7 @@ def _write(view: View) -> Compacted:
         tombstones=dict(view.tombstones),
         grants=grants,
         revoked=revoked,
+        suspended=dict(view.suspended),
         folders=view.folders,
         problems=dict(view.delta.problems),
     )

@@ -34,6 +34,7 @@ from grail_mem.store.scan import FolderState, Found, scan_all, scan_folders
 from grail_mem.store.snapshot import INDEX, PAYLOADS, Fingerprints, Manifest, newest, require_whole
 
 _NO_SNAPSHOT: Final = Manifest("")
+_NO_STONE: Final = ("", "", 0, False)
 _OWN_ID: Final = frozenset({DUPLICATE, "bad_id"})
 _TRIES: Final = 3  # files that change as fast as they are read must not keep an answer waiting
 
@@ -88,7 +89,9 @@ class View:
         self.ledger = Ledger(self.layout, {} if ledger_from_start else self.manifest.heads)
         self.delta = Delta(problems=dict(self.manifest.problems))
         self.tombstones = {} if ledger_from_start else dict(self.manifest.tombstones)
+        self.suspended = {} if ledger_from_start else dict(self.manifest.suspended)
         self.hidden = {id_ for id_, (*_, hides) in self.tombstones.items() if hides}
+        self.silent = self.hidden | {id_ for id_, (*_, stands) in self.suspended.items() if stands}
         self.grants = Grants() if ledger_from_start else Grants(self.manifest.grants, self.manifest.revoked)
         self._clone = ""
         self._unheard = False  # whether lines of the ledger were read and perhaps not all of them heard
@@ -170,8 +173,14 @@ class View:
         if not is_id(entry.id):  # somebody changed the line; its file is found by the next scan
             return
         if entry.action in ("hide", "restore"):
-            self._bury(entry)
-            return
+            self._bury(entry, self.tombstones)
+        elif entry.action in ("suspend", "reinstate"):
+            self._bury(entry, self.suspended)
+        else:
+            self._hear_of_file(entry)
+
+    def _hear_of_file(self, entry: Entry) -> None:
+        """Take in what an entry says of a file, which is looked at later."""
         if self._is_seen(entry):  # a scan came before the line: it is nobody else's change after all
             self._unsynced.pop(entry.path, None)
             self._unsynced.pop(entry.was, None)
@@ -201,12 +210,14 @@ class View:
             return False
         return (row.observation.id, row.observation.sha256) == (entry.id, entry.digest)
 
-    def _bury(self, entry: Entry) -> None:
-        known = self.tombstones.get(entry.id)
+    def _bury(self, entry: Entry, stones: dict[str, tuple[str, str, int, bool]]) -> None:
+        known = stones.get(entry.id)
         if known is None or entry.order > known[:3]:
-            hides = entry.action == "hide"
-            self.tombstones[entry.id] = (*entry.order, hides)
+            stones[entry.id] = (*entry.order, entry.action in ("hide", "suspend"))
+            hides = self.tombstones.get(entry.id, _NO_STONE)[-1]
             (self.hidden.add if hides else self.hidden.discard)(entry.id)
+            silences = hides or self.suspended.get(entry.id, _NO_STONE)[-1]
+            (self.silent.add if silences else self.silent.discard)(entry.id)
             self.delta.version += 1
 
     def absorb(self, *, progress: Callable[[int], None] | None = None) -> None:
@@ -392,7 +403,7 @@ class View:
         base = self.live_base()
         n_live = base.n_live if base else 0
         if self.files is not None:  # which is nobody's but the owner's
-            hidden = {row.rid for row in self.files.by_id(self.hidden).values()}
+            hidden = {row.rid for row in self.files.by_id(self.silent).values()}
             n_live = self.files.table.num_rows - len(self.delta.dead | hidden)
         return n_live + len(self.loose())
 
@@ -424,19 +435,19 @@ class View:
         return self.access.may(self._right, o.scope)
 
     def live_base(self) -> SnapshotReader | None:
-        """The snapshot with its dead and hidden rows set, and those that the caller may not read."""
+        """The snapshot with its dead, hidden and suspended rows set, and those that the caller may not read."""
         reader = self.reader
         if reader is not None and self._dead_state != self.state:
-            hidden = [row.rid for row in reader.by_id(self.hidden).values()] if self.hidden else []
+            hidden = [row.rid for row in reader.by_id(self.silent).values()] if self.silent else []
             reader.set_dead(self.delta.dead.union(hidden))
             reader.restrict(self.scopes)
             self._dead_state = self.state
         return reader
 
     def loose(self) -> Loose:
-        """The delta's rows that are not hidden and that the caller may read."""
+        """The delta's rows that are neither hidden nor suspended and that the caller may read."""
         if self._loose_state != (self.delta.version, self.scopes):
-            self._loose.update(self.delta.rows, self.hidden, self.sees)
+            self._loose.update(self.delta.rows, self.silent, self.sees)
             self._loose_state = (self.delta.version, self.scopes)
         return self._loose
 

@@ -16,6 +16,7 @@ from grail_mem.model.times import from_us
 from grail_mem.query.compaction import due_at
 from grail_mem.query.select import count, select
 from grail_mem.query.view import View
+from grail_mem.recall.proven import proven
 from grail_mem.recall.ranked import timed
 from grail_mem.recall.result import Abstention, Citation, Recall
 
@@ -35,7 +36,7 @@ def recall(view: View, f: Filter, page: Page) -> Recall:
     cursor = write_cursor(page.order, f.digest(), Position(*rows[-1][:3])) if more else None
     observations = tuple(row.observation for row in rows)
     abstention = None if observations else timed(trace, "explain", lambda: explain(view, f, page))
-    return Recall(
+    answer = Recall(
         observations=observations,
         entities=entities_of(observations, f),
         relationships=relationships_of(observations, f),
@@ -45,6 +46,7 @@ def recall(view: View, f: Filter, page: Page) -> Recall:
         trace=trace,
         warnings=(*view.warnings, *behind(view)),
     )
+    return proven(view, answer)
 
 
 def behind(view: View) -> Iterable[str]:
@@ -97,8 +99,12 @@ def explain(view: View, f: Filter, page: Page | None = None) -> Abstention:
     if not view.n_rows:
         if view.principal is not None:
             return Abstention("nothing_stored", "There are no observations that this session may read.")
-        hidden = f"; {len(view.hidden)} are hidden, and `grail restore` brings one back" if view.hidden else " yet"
-        return Abstention("nothing_stored", f"This store holds no observations{hidden}.")
+        out = len(view.silent - view.hidden)
+        hidden = f"; {len(view.hidden)} are hidden, and `grail restore` brings one back" if view.hidden else ""
+        gone = f"; {out} lost the evidence they rest on, and `grail verify` lists them" if out else ""
+        return Abstention(
+            "nothing_stored", f"This store holds no observations{hidden}{gone}{'' if hidden or gone else ' yet'}."
+        )
     if page is not None and page.after is not None:
         return Abstention("no_match", "There is nothing after this cursor.")
     alone = {name: count(view, _only(f, name)) for name in f.conditions()}

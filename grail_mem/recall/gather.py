@@ -17,6 +17,7 @@ from grail_mem.query.select import as_files_say
 from grail_mem.query.view import View
 from grail_mem.recall.exact import behind
 from grail_mem.recall.hit import Hit
+from grail_mem.recall.proven import proven
 from grail_mem.recall.ranked import Searcher, timed
 from grail_mem.recall.result import Recall
 from grail_mem.store.files import FileState
@@ -38,7 +39,7 @@ def answered(view: View, ask: Callable[[dict[str, Any]], tuple[Recall, dict[str,
     trace: dict[str, Any] = {}
     timed(trace, "refresh", view.refresh)
     found = as_files_say(view, lambda: ask(trace), lambda answer: answer.observations)
-    return replace(found, trace=trace, warnings=(*found.warnings, *view.warnings, *behind(view)))
+    return proven(view, replace(found, trace=trace, warnings=(*found.warnings, *view.warnings, *behind(view))))
 
 
 def fresh(hits: Sequence[Hit], asked_at: datetime, half_life_days: float, floor: float) -> list[Hit]:

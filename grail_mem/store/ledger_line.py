@@ -13,11 +13,13 @@ from hashlib import sha256
 from typing import Any, Final, NamedTuple
 
 from grail_mem.errors import InputError
-from grail_mem.store.layout import is_observation_path
+from grail_mem.store.layout import is_observation_path, is_source_path
 
 VERSION: Final = 1
 DECISIONS: Final = ("apply", "reject", "undo")
 """Actions of entries that decide on a proposal and name no file."""
+INGEST: Final = "ingest"
+"""The action of entries about a file of sources, the only ones that name one."""
 GONE: Final = ("vanish", "remove")
 """Actions after which there is no file."""
 GENESIS: Final = "0" * 64
@@ -28,10 +30,11 @@ class Entry:
     """One recorded change.
 
     Attributes:
-        action: `add`, `update`, `move`, `remove`, `hide`, `restore`, `stamp` when done through grail_mem; `adopt`, `edit`,
+        action: `add`, `update`, `move`, `remove`, `hide`, `restore`, `stamp` when done through grail_mem; `suspend`, `reinstate` when evidence
+            turned out to be gone or is there again; `ingest` for a file of sources; `adopt`, `edit`,
             `relocate`, `vanish` when a scan found that somebody else did it; one of `DECISIONS` for what was decided on a
             proposal.
-        id: The observation's ULID, or the proposal's.
+        id: The observation's ULID, or the proposal's; of a source, its file's name without what follows the first dot.
         path: Its file relative to the root, after the change; empty when redacted.
         was: The former path, for moves.
         digest: SHA-256 of the file's bytes after the change, or empty.
@@ -190,13 +193,18 @@ def any_link(line: bytes, clone: str) -> Link | None:
     found = record.get("open", {})
     opened = {name: found[name] for name in _OPEN if name in found}
     for name in ("path", "was"):
-        if name in opened and not is_observation_path(opened[name]):
+        if name in opened and not _is_path(record["action"], opened[name]):
             del opened[name]
     entry = Entry(
         action=record["action"], id=record["id"], at=record["at"], actor=record["actor"], clone=clone,
         seq=record["seq"], **opened,
     )  # fmt: skip
     return Link(entry, record["prev"])
+
+
+def _is_path(action: str, path: str) -> bool:
+    """Whether an entry of this action may name this file: lines come from others too."""
+    return is_source_path(path) if action == INGEST else is_observation_path(path)
 
 
 _PLAIN: Final = r'([^"\\\x00-\x1f\x7f-\xff]*)'
@@ -217,7 +225,7 @@ def usual_link(line: bytes, clone: str) -> Link | None:
     seq, at, actor, action, id_, prev, path, was, digest, reason, observed_at, recorded_at, print_, detail = (
         found.groups("")
     )
-    path, was = (name if not name or is_observation_path(name) else "" for name in (path, was))
+    path, was = (name if not name or _is_path(action, name) else "" for name in (path, was))
     entry = Entry(
         action, id_, path, was, digest, reason, observed_at, recorded_at, print_, detail, at, actor, clone, int(seq)
     )  # positional: names would take half as long again

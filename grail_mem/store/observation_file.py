@@ -387,7 +387,15 @@ def _read_evidence(value: Any) -> Evidence | None:
         return None
     span = value.get("span")
     pair = (int(span[0]), int(span[1])) if isinstance(span, list) and [type(n) for n in span] == [int, int] else None
-    return Evidence(str(value["quote"]), _word(value, "source"), pair, _word(value, "sha256"))
+    digest, match, role, checker = (_word(value, name) for name in ("sha256", "match", "role", "checker"))
+    support, odd = _number(value.get("support")), {"span"} if pair is None and value.get("span") is not None else set()
+    if support is None and value.get("support") is not None:
+        odd.add("support")
+    more = {key: item for key, item in value.items() if key not in _EVIDENCE or key in odd}
+    return Evidence(str(value["quote"]), _word(value, "source"), pair, digest, match, role, checker, support, more)
+
+
+_EVIDENCE: Final = frozenset({"quote", "source", "span", "sha256", "match", "role", "checker", "support"})
 
 
 def is_name(value: Any) -> bool:

@@ -6,7 +6,7 @@ Times are microseconds since 1970 UTC. Knows nothing of how rows are found or qu
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
@@ -116,12 +116,31 @@ def _more(o: Observation) -> str | None:
     if o.supersedes:
         more["supersedes"] = o.supersedes
     if o.evidence:
-        more["evidence"] = [[e.quote, e.source, e.span, e.sha256] for e in o.evidence]
+        more["evidence"] = [evidence_values(e) for e in o.evidence]
     if o.related_to:
         more["related_to"] = list(o.related_to)
     if o.extra:
         more["extra"] = o.extra
     return json.dumps(more, ensure_ascii=False, separators=(",", ":")) if more else None
+
+
+def evidence_values(e: Evidence) -> list[Any]:
+    """The values of one item of evidence in their order, without those at the end that it does not have."""
+    values = [e.quote, e.source, e.span, e.sha256, e.match, e.role, e.checker, e.support, dict(e.more)]
+    while len(values) > _EVIDENCE_AT_LEAST and values[-1] in ("", None, {}):
+        values.pop()
+    return values
+
+
+_EVIDENCE_AT_LEAST: Final = 4
+
+
+def evidence_in(more: Mapping[str, Any]) -> tuple[Evidence, ...]:
+    """The evidence in what the column `more` says."""
+    return tuple(
+        Evidence(quote, source, tuple(span) if span else None, *rest)
+        for quote, source, span, *rest in more.get("evidence", ())
+    )
 
 
 def observations_table(rows: Iterable[FileRow]) -> pa.Table:
@@ -198,7 +217,7 @@ def observation_of(payload: Sequence[Any]) -> Observation:
         tuple([Relationship(*values) for values in relationships]),
         confidence, kind, status, source, source_kind, attribute, scope, session, turn, speaker, _time(begin), _time(end),
         _time(expires), _time(rest.get("review_at")), rest.get("supersedes"),
-        tuple(Evidence(q, s, tuple(span) if span else None, d) for q, s, span, d in rest.get("evidence", ())),
+        evidence_in(rest),
         tuple(rest.get("related_to", ())), rest.get("extra", {}), sha256,
     )  # fmt: skip
 

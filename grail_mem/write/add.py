@@ -23,6 +23,7 @@ from grail_mem.store.layout import Layout, inside
 from grail_mem.store.ledger_line import Entry
 from grail_mem.store.observation_file import render_observation
 from grail_mem.write.edited import folder_on_disk, free_path
+from grail_mem.write.evidence import with_evidence
 from grail_mem.write.permit import for_caller
 from grail_mem.write.staged import Placing, discard, make_durable, place, stage, staging, writing
 from grail_mem.write.validate import Draft, make_observation
@@ -150,16 +151,33 @@ def _check(view: View, drafts: Sequence[Draft]) -> list[tuple[Observation, str, 
     now = datetime.now(UTC)
     checked, problems = [], []
     hints: dict[str, None] = {}
+    kinds: list[type[InputError]] = []
     for number, draft in enumerate(drafts, start=1):
         try:
-            made, warnings = make_observation(for_caller(view, draft), now=now, settings=view.settings)
-            checked.append((made, _slug(draft), warnings))
+            draft, located = with_evidence(view, for_caller(view, draft))  # noqa: PLW2901  the same, with what its quotes point to
+            made, warnings = make_observation(draft, now=now, settings=view.settings)
+            checked.append((made, _slug(draft), (*warnings, *located)))
         except InputError as error:
+            kinds.append(type(error))
+            error = _with_all(error, draft, now, view)
             problems += [f"draft {number}: {text}" if len(drafts) > 1 else text for text in error.problems]
             hints |= {error.hint: None} if error.hint else {}
     if problems:
-        raise InputError("Nothing was stored. " + " ".join(problems), hint=" ".join(hints), problems=problems)
+        kind = kinds[0] if len(problems) == 1 else InputError
+        raise kind("Nothing was stored. " + " ".join(problems), hint=" ".join(hints), problems=problems)
     return checked
+
+
+def _with_all(error: InputError, draft: Draft, now: datetime, view: View) -> InputError:
+    """A refusal of a draft's evidence with what else is wrong with the draft."""
+    if draft.evidence is None:
+        return error
+    try:
+        make_observation(replace(draft, evidence=None), now=now, settings=view.settings)
+    except InputError as other:
+        more = tuple(text for text in other.problems if text not in error.problems)
+        return InputError(error.message, hint=error.hint, problems=(*error.problems, *more))
+    return error
 
 
 def _slug(draft: Draft) -> str:

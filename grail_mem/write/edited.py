@@ -25,7 +25,8 @@ from grail_mem.store.frontmatter_edit import edit
 from grail_mem.store.layout import Layout, inside
 from grail_mem.store.ledger_line import Entry
 from grail_mem.store.observation_file import FileRow, fields_of, read_observation, render_observation
-from grail_mem.write.permit import for_caller, scope_meant
+from grail_mem.write.evidence import resolved, with_evidence
+from grail_mem.write.permit import for_caller, meant
 from grail_mem.write.staged import Placing, confirm, discard, make_durable, place, stage
 from grail_mem.write.validate import Draft, make_observation, with_endpoints
 
@@ -97,8 +98,9 @@ def make_new(view: View, draft: Draft, *, taken: Collection[str] = (), create: b
         InputError: The draft cannot be used; `problems` lists every reason.
         ConflictError: Every name for its file is taken.
     """
-    draft = for_caller(view, draft)
+    draft, located = with_evidence(view, for_caller(view, draft))
     made, warnings = make_observation(draft, now=datetime.now(UTC), settings=view.settings)
+    warnings += located
     folder = folder_on_disk(view.layout, made.category, create=create)
     made = replace(made, category=view.layout.category_of(folder))
     path = free_path(view.layout, made, folder, made.title, taken=taken)
@@ -140,11 +142,17 @@ def with_fields(view: View, edited: Edited, patch: Mapping[str, Any]) -> Edited:
         "title": old.title, "content": old.content or old.title, "valid_from": old.valid_from,
         "valid_until": old.valid_until,
     }  # fmt: skip
-    if view.principal is not None and "scope" in patch:
-        patch = {**patch, "scope": scope_meant(view.principal, patch["scope"])}
+    if "scope" in patch:
+        patch = {**patch, "scope": meant(view, patch["scope"])}
+    located: tuple[str, ...] = ()
+    if patch.get("evidence") is not None:
+        about = {name: patch.get(name, getattr(old, name)) for name in ("session", "scope")}
+        claim = patch.get("content", old.content or old.title)
+        evidence, located = resolved(view, patch["evidence"], claim, **about)
+        patch = {**patch, "evidence": evidence}
     made, warned = make_observation(Draft(**(beside | dict(patch))), now=datetime.now(UTC), settings=view.settings)
     new = replace(old, **{name: getattr(made, name) for name in patch})
-    warnings = list(warned)
+    warnings = [*warned, *located]
     if "entities" in patch or "relationships" in patch:
         new = replace(new, entities=with_endpoints(new.entities, new.relationships, warnings))
     if "observed_at" in patch and patch["observed_at"] is None:

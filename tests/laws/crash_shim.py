@@ -147,6 +147,16 @@ def perform(memory: Any, verb: str) -> None:
         outcome = getattr(memory, verb)(proposal)[0]
         if not outcome.done:
             raise ValueError(outcome)
+    elif verb == "ingest":
+        memory.ingest_chat(
+            [{"role": "user", "id": f"n{n}", "text": f"New turn {n}."} for n in range(2)], session="talk"
+        )
+    elif verb == "document":
+        memory.ingest_text("The bridge was closed in May.", title="Bridge")
+    elif verb == "remember":
+        memory.remember("I drink red wine", evidence="I drink red wine.", session="quoted")
+    elif verb == "verify":
+        memory.verify()
     elif verb == "stamp":
         memory.sync()
     elif verb == "compact":

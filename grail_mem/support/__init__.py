@@ -1,0 +1,1 @@
+"""Whether a quote supports a claim; knows texts only."""
