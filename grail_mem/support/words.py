@@ -1,0 +1,160 @@
+"""Small closed classes of English words by which a statement is read. Knows nothing of how they are used.
+
+Each is written by hand and holds only words that are in it whatever stands around them. What is not here is not known, and
+what is not known supports nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from grail_mem.support.wording import NEGATIONS
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+ARTICLES: Final = _words("a an the")
+FILLERS: Final = _words("""
+really actually just also already now currently definitely certainly absolutely totally simply honestly basically personally too
+please still very always
+""")
+"""What a quote may say more, anywhere, without saying less."""
+OPENINGS: Final = _words("""
+sure well oh ok okay hey hi hello yes yeah yep anyway btw fyi so and but then thanks
+today yesterday tonight lately recently usually generally because since although though in on at during by way as far of course
+last this every week month year morning evening night day time fact general short
+""")
+"""With fillers, what may stand before a statement in its own clause."""
+JOINS: Final = _words("and but so because although though while whereas which who")
+"""Where a new clause may begin without a comma."""
+
+CONDITIONS: Final = _words("""
+if unless whether when whenever once until till provided providing suppose supposing assuming assume except excluding without
+unlike otherwise lest depending depends imagine
+""")
+HEDGES: Final = _words("""
+maybe perhaps probably possibly likely apparently supposedly allegedly reportedly seemingly presumably hopefully guess think thought
+believe believed suspect doubt wonder seems seem seemed looks sounds appears feels might may could would should 'd wish hope hoped
+unsure uncertain guessing rumour rumor rumours rumors almost nearly roughly about approximately around kidding joking pretend
+pretended imagined dreamed dreamt false untrue myth lie wrong not-sure not-certain
+""")
+REPORTS: Final = _words("""
+said says say saying told tells tell telling heard hear claims claim claimed claiming according read reads mentioned mentions
+insists insisted argued argues reported reports thinks believes swears swore promised promises asked asks wrote writes states
+stated announced suggested suggests quote quoted
+""")
+RESTRICTIONS: Final = _words("""
+only instead rather than nor neither or either hardly barely rarely seldom never not no nobody nothing none
+excluded excluding minus less
+""")
+"""Beside an operator, what makes of the same words another statement when it stands right behind them."""
+OPERATORS: Final = CONDITIONS | HEDGES | REPORTS
+"""A sentence with one of these says its other words of somebody's belief or of some case, not of the world."""
+
+FOLLOWS: Final = _words("""
+in on at with by from for to into during after before since near over under between through as because and but so while
+which who now already today yesterday tomorrow tonight too again every each daily weekly monthly yearly ago anymore here
+there always lately recently instead this last next using via per together
+""")
+"""What may stand right behind a statement and leave it what it was: it adds where, when, why, or the next clause."""
+NOT_INTERSECTIVE: Final = _words("""
+fake former ex alleged supposed possible potential toy virtual would-be imitation replica so-called pseudo mock future past old
+artificial counterfeit near half failed cancelled canceled planned proposed fictional imaginary dead model draft partial lost
+""")
+"""Adjectives that take away what their noun says: a fake passport is no passport."""
+FUNCTION_WORDS: Final = _words("""
+of in on at for with about against between into through during before after above below to from up down out off over under by
+and but or nor if because as until while than so that which who whom whose what where when why how
+is was been being have had do did can could will would shall should may might must
+@me @my @we @our you your he she it they him her his its them their this these those 's
+all every each any some most few several many much both no not never none only
+""")
+
+NEGATING: Final = NEGATIONS | _words("not-anymore")
+RETRACTIONS: Final = (
+    ("just", "kidding"), ("kidding",), ("jk",), ("no", "wait"), ("wait", "no"), ("scratch", "that"), ("@me", "was", "wrong"),
+    ("correction",), ("that", "is", "wrong"), ("that", "is", "not", "true"), ("that", "was", "wrong"), ("@me", "lied"),
+    ("not", "really"), ("ignore", "that"), ("forget", "that"),
+)  # fmt: skip
+"""How a sentence begins that takes back the one before it."""
+DENIALS: Final = (("not",), ("no",), ("nope",), ("wrong",), ("lies",))
+"""The same, when they are the whole sentence."""
+
+_ONE_SPELLING: Final = """
+favourite favorite|favourites favorites|colour color|colours colors|grey gray|organise organize|organised organized
+neighbour neighbor|neighbours neighbors|licence license|centre center|theatre theater|programme program|travelling traveling
+cancelled canceled|bought purchased|buy purchase|buys purchases|began started|begin start|begins starts|begun started
+mum mom|mother mom|father dad|bike bicycle|bikes bicycles|tv television|fridge refrigerator|film movie|films movies
+phone telephone|automobile car|photo photograph|photos photographs|kilo kg|kids children|kid child|exam examination
+repo repository|repos repositories|config configuration|docs documentation|db database|k8s kubernetes|postgresql postgres
+"""
+ONE_SPELLING: Final = {
+    word: pair.split()[1]
+    for pair in _ONE_SPELLING.strip().replace("\n", "|").split("|")
+    for word in pair.split()[:1]
+}
+"""Words that are one word in two spellings, or two that mean one thing wherever they stand."""
+_PHRASES: Final = (
+    ("is called", "is named"), ("was called", "was named"), ("have got", "have"), ("can not stand", "hate"),
+    ("is scheduled", "is planned"), ("are called", "is named"), ("every day", "daily"), ("each day", "daily"),
+    ("per day", "daily"), ("each week", "weekly"), ("every week", "weekly"), ("every month", "monthly"), ("each month", "monthly"),
+    ("a dozen", "12"), ("no longer", "not-anymore"), ("not sure", "not-sure"), ("not certain", "not-certain"),
+)  # fmt: skip
+PHRASES: Final = {tuple(one.split()): tuple(other.split()) for one, other in _PHRASES}
+
+SAME_FORM: Final = {
+    "am": "is", "are": "is", "'m": "is", "has": "have", "were": "was", "does": "do", "i": "@me", "me": "@me", "my": "@my",
+    "mine": "@my", "myself": "@self", "we": "@we", "us": "@we", "our": "@our", "ours": "@our", "ourselves": "@ourselves",
+    "an": "a", "cannot": "can",
+}  # fmt: skip
+"""Forms of the auxiliaries that differ by person alone, and the first person as marks."""
+PERSONS: Final = _words("@me @my")
+THIRD_POSSESSIVE: Final = _words("his her their")
+THIRD_PERSON: Final = _words("he she they him her them")
+THIRD_SELF: Final = _words("himself herself themselves themself")
+
+_UNITS: Final = """
+kg kilogram kilograms kilos kilogramme kilogrammes|g gram grams|mg milligram milligrams|t tonne tonnes|lb lbs pound pounds|oz ounce ounces
+km kilometre kilometres kilometer kilometers|m metre metres meter meters|cm centimetre centimetres centimeter centimeters
+mm millimetre millimetres millimeter millimeters|mile miles|ft foot feet|inch inches|l litre litres liter liters|ml millilitre milliliter
+ms millisecond milliseconds|s sec secs second seconds|min mins minute minutes|h hr hrs hour hours|day days|week weeks|month months
+year years|b byte bytes|kb kilobyte kilobytes|mb megabyte megabytes|gb gigabyte gigabytes|tb terabyte terabytes
+$ usd dollar dollars|€ eur euro euros|£ gbp|¥ jpy yen|cent cents|percent|c|f|kw kilowatt kilowatts|w watt watts|v volt volts
+million millions|billion billions|thousand thousands|k|gib|mib|kib|tib|chf
+"""
+UNIT_OF: Final = {
+    word: group.split()[0] for group in _UNITS.strip().replace("\n", "|").split("|") for word in group.split()
+}
+"""Each spelling of a unit with the one that stands for all; only behind a number."""
+UNITS: Final = frozenset(UNIT_OF.values())
+CURRENCIES: Final = frozenset("$€£¥")
+
+_TENS: Final = "twenty thirty forty fifty sixty seventy eighty ninety"
+_TEENS: Final = "thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
+TENS: Final = {word: 10 * n for n, word in enumerate(_TENS.split(), 2)}
+TEENS: Final = {word: n for n, word in enumerate(_TEENS.split(), 13)}
+
+_OPPOSITES: Final = """
+passed failed|love hate|loves hates|like hate|likes hates|like dislike|enjoy hate|enjoys hates|increased decreased|rose fell|grew shrank
+increases decreases|faster slower|won lost|wins loses|everyone nobody|everybody nobody|somebody nobody|someone nobody|with without
+included excluded|includes excludes|stopped started|more less|higher lower|older younger|cheaper dearer|bigger smaller|up down
+before after|left right|hot cold|accepted declined|approved declined|married divorced|bought sold|gained lost|true false
+north south|east west|first last|early late|earlier later|best worst|maximum minimum|correct incorrect|same different
+agree disagree|agrees disagrees|arrived left|arrives leaves|opened closed|opens closes|buy sell|buys sells|alive dead|easy hard
+safe dangerous|cheap expensive|internal external|manual automatic|sync async|inside outside|win lose|all none|stopped keep
+"""
+OPPOSITES: Final = frozenset(
+    frozenset(pair.split()) for pair in _OPPOSITES.strip().replace("\n", "|").split("|")
+)
+"""Pairs that cannot both be said in one place of one sentence, beside those of `difference`."""
+DIRECTED: Final = _words("""
+bought acquired owns reports beat beats defeated lent lend owes older younger faster slower bigger smaller taller shorter higher
+lower over than depends from prefers prefer manages leads supervises precedes follows replaced replaces before after above below
+outranks sued employs hired married-into inherits extends contains includes purchased
+""")
+"""With one of these, two names that change places make a statement that cannot hold beside the first."""
+EXCLUSIVE: Final = _words("is was named live lives leads lead hosts host won chairs heads")
+"""Before or behind these, another name in the place of a name makes a statement that cannot hold beside the first."""
+DETERMINERS: Final = _words("a the @my @our his her their its your this that these those 's no some every each any both all two")
