@@ -76,4 +76,8 @@ def _loaded(name: str, load: Callable[[], Callable[[], Checker]]) -> Checker:
 
 def _registered() -> dict[str, Callable[[], Callable[[], Checker]]]:
     """Checkers of other packages by name, each still to be loaded; ours cannot be replaced."""
-    return {point.name: point.load for point in entry_points(group=GROUP) if point.name not in {NAME, AEGIS, "auto", "lexical"}}
+    return {
+        point.name: point.load
+        for point in entry_points(group=GROUP)
+        if point.name not in {NAME, AEGIS, "auto", "lexical"}
+    }

@@ -82,7 +82,9 @@ def _load() -> tuple[Any, Any]:
         from onnxruntime import InferenceSession, SessionOptions
         from tokenizers import Tokenizer
     except ImportError as error:
-        raise MissingDependencyError("The checker `aegis` needs onnxruntime.", hint="pip install 'grail-mem[local]'") from error
+        raise MissingDependencyError(
+            "The checker `aegis` needs onnxruntime.", hint="pip install 'grail-mem[local]'"
+        ) from error
     spec = find_spec(PACKAGE)
     folder = Path((spec.submodule_search_locations or [""])[0]) if spec else Path()
     options = SessionOptions()

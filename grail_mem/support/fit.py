@@ -28,7 +28,7 @@ MOVED: Final = 0.9
 _MOST_ADJECTIVES: Final = 3
 _MOST_TURNS: Final = 4
 _BEFORE_DATE: Final = frozenset(("on", "in", "at"))
-_OPENS: Final = frozenset("on in at during since after before for with by".split())
+_OPENS: Final = frozenset(["on", "in", "at", "during", "since", "after", "before", "for", "with", "by"])
 _OF_CASE: Final = known.OPERATORS
 
 
@@ -86,9 +86,7 @@ def _turns(claim: Sentence, said: Sentence) -> Iterator[tuple[Sentence, float]]:
         for at in range(2, min(6, len(words) - 1)):
             yield claim.with_words(words[at:] + words[:at], names[at:] + names[:at]), MOVED
     if words.count("is") == 1 and _is_identity(words, at := words.index("is")):
-        yield claim.with_words(
-            (*words[at + 1 :], "is", *words[:at]), (*names[at + 1 :], 0, *names[:at])
-        ), MOVED
+        yield claim.with_words((*words[at + 1 :], "is", *words[:at]), (*names[at + 1 :], 0, *names[:at])), MOVED
 
 
 def _is_identity(words: tuple[str, ...], at: int) -> bool:

@@ -81,13 +81,21 @@ class LexicalChecker:
     def findings(self, claim: str, quote: str, *, speaker: str, role: str, context: str) -> list[Finding] | str:
         """What each sentence of the claim met; or why the claim cannot be compared."""
         today = said_on(context) if context else None
-        claims = [read_sentence(sentence, today) for sentence in sentences(claim)]
-        claims = [sentence for sentence in claims if sentence.words]
-        if wrong := _unfit(claims):
-            return wrong
+        claims = read_claim(claim, today, speaker=speaker, role=role)
+        if isinstance(claims, str):
+            return claims
         said = read_quote(quote, today)
-        names = _names(speaker, role)
-        return [_finding(list(_readings(sentence, names)), said) for sentence in claims]
+        return [finding_of(readings, said) for readings in claims]
+
+
+def read_claim(claim: str, today: date | None, *, speaker: str, role: str) -> list[list[Reading]] | str:
+    """For each sentence of a claim, its readings, the one with marks last; or why the claim cannot be compared."""
+    read = [read_sentence(sentence, today) for sentence in sentences(claim)]
+    claims = [sentence for sentence in read if sentence.words]
+    if wrong := _unfit(claims):
+        return wrong
+    names = _names(speaker, role)
+    return [list(_readings(sentence, names)) for sentence in claims]
 
 
 @lru_cache(maxsize=_KEPT)
@@ -133,7 +141,8 @@ def _readings(sentence: Sentence, names: Sequence[tuple[str, ...]]) -> Iterator[
         yield mapped, True
 
 
-def _finding(readings: Sequence[Reading], said: Sequence[Sentence]) -> Finding:
+def finding_of(readings: Sequence[Reading], said: Sequence[Sentence]) -> Finding:
+    """What one sentence of a claim meets in the sentences of a quote."""
     best: Fit | None = None
     against: Conflict | None = None
     hindrance = ""

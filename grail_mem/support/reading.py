@@ -23,7 +23,9 @@ _LETS: Final = re.compile(r"\blet['’]s\b", re.IGNORECASE)
 _NO_APOSTROPHE: Final = re.compile(
     r"\b(do|does|did|is|was|are|were|has|have|had|could|would|should|ca|wo)(nt)\b", re.IGNORECASE
 )
-_REPEATED: Final = re.compile(r"\b(?:as|like) (?:i|we) (?:have |already )?(?:said|mentioned|wrote|told you)\b(?: before)?[,:]?", re.IGNORECASE)
+_REPEATED: Final = re.compile(
+    r"\b(?:as|like) (?:i|we) (?:have |already )?(?:said|mentioned|wrote|told you)\b(?: before)?[,:]?", re.IGNORECASE
+)
 """The speaker says it once more, which is no report of somebody else."""
 _HALF_DAY: Final = re.compile(r"\b([0-9]{1,2})(?:[:.]([0-5][0-9]))?\s?([ap])\.?\s?m\b\.?", re.IGNORECASE)
 _MARK: Final = "ʼs"

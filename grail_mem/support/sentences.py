@@ -14,7 +14,8 @@ MOST_CHARS: Final = 2_000
 
 _END: Final = re.compile(r"(?<=[.!?…。！？])[\"'”’»)\]]*\s+|(?<![:,;])\s*\n\s*|(?<=[。！？])")
 _ABBREVIATED: Final = re.compile(
-    r"(?:\b(?:mr|mrs|ms|dr|prof|st|vs|etc|e\.g|i\.e|ltd|inc|co|corp|no|approx|ca|jr|sr|a\.m|p\.m|\p{Lu})\.)$", re.IGNORECASE
+    r"(?:\b(?:mr|mrs|ms|dr|prof|st|vs|etc|e\.g|i\.e|ltd|inc|co|corp|no|approx|ca|jr|sr|a\.m|p\.m|\p{Lu})\.)$",
+    re.IGNORECASE,
 )
 _CLAUSE: Final = re.compile(r"[,;](?=\s|$)|:(?=\s|$)|\s[-–]\s|[—()]|\.{3}|…")
 _LONGEST_ABBREVIATION: Final = 8

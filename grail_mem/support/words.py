@@ -91,9 +91,7 @@ phone telephone|automobile car|photo photograph|photos photographs|kilo kg|kids 
 repo repository|repos repositories|config configuration|docs documentation|db database|k8s kubernetes|postgresql postgres
 """
 ONE_SPELLING: Final = {
-    word: pair.split()[1]
-    for pair in _ONE_SPELLING.strip().replace("\n", "|").split("|")
-    for word in pair.split()[:1]
+    word: pair.split()[1] for pair in _ONE_SPELLING.strip().replace("\n", "|").split("|") for word in pair.split()[:1]
 }
 """Words that are one word in two spellings, or two that mean one thing wherever they stand."""
 _PHRASES: Final = (
@@ -114,6 +112,17 @@ PERSONS: Final = _words("@me @my")
 THIRD_POSSESSIVE: Final = _words("his her their")
 THIRD_PERSON: Final = _words("he she they him her them")
 THIRD_SELF: Final = _words("himself herself themselves themself")
+
+NOT_YET: Final = _words("""
+will shall going plan plans planned want wants wanted try tries tried trying intend intends intended need needs used about forgot forget
+hesitate refuse refused avoid avoided considering consider considered asked invited must can
+""")
+"""Verbs after which what is named has not happened, or no longer does."""
+QUANTIFIERS: Final = _words(
+    "all every each always only both most least exactly everyone everybody everything sometimes often usually some any few several many half"
+)
+ROLES: Final = _words("user assistant agent they we us our @we")
+"""Who may speak, in a claim: who is named so is who says `I`, or is not in the quote."""
 
 _UNITS: Final = """
 kg kilogram kilograms kilos kilogramme kilogrammes|g gram grams|mg milligram milligrams|t tonne tonnes|lb lbs pound pounds|oz ounce ounces
@@ -145,9 +154,7 @@ north south|east west|first last|early late|earlier later|best worst|maximum min
 agree disagree|agrees disagrees|arrived left|arrives leaves|opened closed|opens closes|buy sell|buys sells|alive dead|easy hard
 safe dangerous|cheap expensive|internal external|manual automatic|sync async|inside outside|win lose|all none|stopped keep
 """
-OPPOSITES: Final = frozenset(
-    frozenset(pair.split()) for pair in _OPPOSITES.strip().replace("\n", "|").split("|")
-)
+OPPOSITES: Final = frozenset(frozenset(pair.split()) for pair in _OPPOSITES.strip().replace("\n", "|").split("|"))
 """Pairs that cannot both be said in one place of one sentence, beside those of `difference`."""
 DIRECTED: Final = _words("""
 bought acquired owns reports beat beats defeated lent lend owes older younger faster slower bigger smaller taller shorter higher
@@ -157,4 +164,6 @@ outranks sued employs hired married-into inherits extends contains includes purc
 """With one of these, two names that change places make a statement that cannot hold beside the first."""
 EXCLUSIVE: Final = _words("is was named live lives leads lead hosts host won chairs heads")
 """Before or behind these, another name in the place of a name makes a statement that cannot hold beside the first."""
-DETERMINERS: Final = _words("a the @my @our his her their its your this that these those 's no some every each any both all two")
+DETERMINERS: Final = _words(
+    "a the @my @our his her their its your this that these those 's no some every each any both all two"
+)
