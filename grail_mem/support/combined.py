@@ -99,7 +99,7 @@ def _may_say(reading: Reading, said: Sentence) -> bool:
     """Whether nothing in the words of a sentence forbids that it says the claim in other words."""
     claim, _ = reading
     ours, theirs = frozenset(claim.words), frozenset(said.words)
-    if said.asks or said.quotes or len(said.words) > MOST_WORDS:
+    if said.asks or said.is_open or len(said.words) > MOST_WORDS:
         return False
     if (known.OPERATORS | known.NOT_YET) & (theirs ^ ours) or (known.NEGATING & theirs) != (known.NEGATING & ours):
         return False

@@ -1,5 +1,6 @@
-"""In what a sentence contradicts a claim: they are the same but for a number, a unit, a date, a name, a negation, an opposite,
-or who does it to whom. Knows nothing of support.
+"""In what a sentence contradicts a claim: they are the same but for one fact. Knows nothing of support.
+
+A fact is a number, a unit, a date, a name, a negation, one of two opposites, or who does it to whom.
 """
 
 from __future__ import annotations

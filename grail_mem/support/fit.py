@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 from grail_mem.support import words as known
 from grail_mem.support.dated import is_date, is_within
 from grail_mem.support.reading import Sentence, number_of
+from grail_mem.support.wording import is_number
 
 MORE_AROUND: Final = 0.97
 """What is left of the score when the sentence says more before or behind the claim. Chosen, as all of these."""
@@ -29,7 +30,10 @@ _MOST_ADJECTIVES: Final = 3
 _MOST_TURNS: Final = 4
 _BEFORE_DATE: Final = frozenset(("on", "in", "at"))
 _OPENS: Final = frozenset(["on", "in", "at", "during", "since", "after", "before", "for", "with", "by"])
-_OF_CASE: Final = known.OPERATORS
+_ANYWHERE: Final = frozenset(("in", "on"))
+_MAY_OPEN: Final = known.FILLERS | known.OPENINGS | known.ARTICLES
+_LABEL: Final = 3
+"""Words before a colon that say what kind of text comes, at most."""
 
 
 class Fit(NamedTuple):
@@ -67,7 +71,7 @@ def fit(claim: Sentence, said: Sentence, *, is_mapped: bool) -> Fit | Blocked | 
     hindered: Blocked | None = None
     for turned, cost in _turns(claim, said):
         for found in _matches(turned, said, is_mapped=is_mapped):
-            word = _taken_back(found, said)
+            word = _taken_back(found, turned, said)
             if not word:
                 around = MORE_AROUND if found.end - found.begin < len(said.words) else 1.0
                 return found._replace(score=found.score * cost * around)
@@ -105,12 +109,19 @@ def _is_identity(words: tuple[str, ...], at: int) -> bool:
 
 
 def _matches(claim: Sentence, said: Sentence, *, is_mapped: bool) -> Iterator[Fit]:
-    for begin in range(len(said.words)):
-        if said.words[begin] in known.ARTICLES and claim.words[:1] != said.words[begin : begin + 1]:
-            continue
+    for begin in _starts(claim, said):
         found = _Match(claim, said, begin, is_mapped=is_mapped).run()
         if found is not None:
             yield found
+
+
+def _starts(claim: Sentence, said: Sentence) -> Iterator[int]:
+    """Places of the sentence where the claim's first word may stand, with the article before it."""
+    first = next((word for word in claim.words if word not in known.ARTICLES), "")
+    may_differ = is_number(first) or first in _BEFORE_DATE or first == "is"
+    for at, word in enumerate(said.words):
+        if word == first or (may_differ and (is_number(word) or word == "'s")):
+            yield at - (at > 0 and said.words[at - 1] in known.ARTICLES)
 
 
 class _Match:
@@ -169,6 +180,7 @@ class _Match:
         here = self.here
         return (
             self.at >= n
+            and known.NARROWING.isdisjoint(self.claim.words)
             and self.said.words[self.at - n] == "a"
             and here not in known.FUNCTION_WORDS
             and here not in known.NEGATING
@@ -182,7 +194,7 @@ class _Match:
     def _same(self, place: int) -> bool:
         word, here = self.claim.words[place], self.here
         if word == here:
-            return True
+            return not (self.is_mapped and word in known.THIRD_POSSESSIVE and self._is_of_speaker(place))
         if is_date(word) and is_date(here):
             self.score *= NARROWER
             return is_within(here, word)
@@ -193,14 +205,13 @@ class _Match:
         return self.is_mapped and (self._is_speaker(place) or self._is_inflected(place))
 
     def _is_speaker(self, place: int) -> bool:
-        """Whether the claim's pronoun can only be the speaker: no other name stands before it."""
+        """Whether the claim's pronoun can only be the speaker: nobody else stands before it."""
         word, here = self.claim.words[place], self.here
-        pairs = ((known.THIRD_POSSESSIVE, "@my"), (known.THIRD_PERSON, "@me"), (known.THIRD_SELF, "@self"))
-        return (
-            any(word in third and here == first for third, first in pairs)
-            and not known.PERSONS.isdisjoint(self.claim.words[:place])
-            and not any(self.claim.names[1:place])
-        )
+        return (word in known.SPEAKER_AS.get(here, ())) and self._is_of_speaker(place)
+
+    def _is_of_speaker(self, place: int) -> bool:
+        before = self.claim.words[:place]
+        return "@me" in before and "@my" not in before and not any(self.claim.names[1:place])
 
     def _is_inflected(self, place: int) -> bool:
         """Whether the claim's verb has the `s` of the third person where the speaker says `I`."""
@@ -227,37 +238,62 @@ def third_person(verb: str) -> str:
     return f"{verb}es" if verb.endswith(("s", "x", "z", "ch", "sh", "o")) else f"{verb}s"
 
 
-def _taken_back(found: Fit, said: Sentence) -> str:
+def _taken_back(found: Fit, claim: Sentence, said: Sentence) -> str:
     """The word before or behind the claim that makes of it something else; empty when there is none."""
-    words = said.words
-    begin, end = found.begin, found.end
-    if said.quotes and (begin, end) != (0, len(words)):
+    words, begin, end = said.words, found.begin, found.end
+    if said.is_open and (begin, end) != (0, len(words)):
         return '"'
+    return _before(said, begin) or _around(words[:begin], words[end:], claim) or _behind(said, end, claim)
+
+
+def _before(said: Sentence, begin: int) -> str:
+    """What stands before in the same clause, or as a label before a colon, and is more than an opening."""
+    words = said.words
     clause = max((at for at in said.breaks if at <= begin), default=0)
     clause = max((at + 1 for at in range(clause, begin) if words[at] in known.JOINS), default=clause)
-    for word in words[clause:begin]:
-        if not (word in known.FILLERS or word in known.OPENINGS or word in known.ARTICLES or is_date(word)):
-            return word
-    if outside := next((word for word in words[:clause] + words[end:] if word in _OF_CASE), ""):
-        return outside
-    return _behind(said, end)
+    own = words[clause:begin]
+    if clause in said.labelled:
+        label = words[max((at for at in said.breaks if at < clause), default=0) : clause]
+        if len(label) <= _LABEL and known.AUXILIARIES.isdisjoint(label):
+            own += label
+    return next((word for word in own if not (word in _MAY_OPEN or is_date(word))), "")
 
 
-def _behind(said: Sentence, end: int) -> str:
+def _around(before: tuple[str, ...], behind: tuple[str, ...], claim: Sentence) -> str:
+    """What says elsewhere in the sentence that it is not so, or not in the world."""
+    for words in (before, behind):
+        for at, word in enumerate(words):
+            if word in known.OPERATORS or (word in _ANYWHERE and not known.UNREAL.isdisjoint(words[at + 1 : at + 4])):
+                return word
+            if word == "but" and at and words[at - 1] in known.UNIVERSAL:
+                return word
+    if behind and behind[-1] in known.NEGATING:
+        return behind[-1]
+    pairs = (frozenset((ours, theirs)) for ours in claim.words for theirs in behind)
+    return next((" ".join(sorted(pair)) for pair in pairs if pair in known.OPPOSITES), "")
+
+
+def _behind(said: Sentence, end: int, claim: Sentence) -> str:
+    """What stands right behind and belongs to the claim's last word, or says less."""
     words = said.words
     if end == len(words):
         return ""
     following = words[end]
-    if following in known.RESTRICTIONS and not (end in said.breaks and following in known.NEGATING):
-        return following
-    if "or" in words[end:]:
-        return "or"
-    is_amount = number_of(words[end - 1]) is not None
     if end in said.breaks:
-        return ""
-    if following not in known.FOLLOWS and not is_date(following):
+        is_place = said.names[end] > 1 and said.names[end - 1] and len(words) == end + 1
+        return following if is_place or following in known.RESTRICTIONS - known.NEGATING else _or(words[end:])
+    if following in known.ADVERBS or is_date(following):
+        return _or(words[end:])
+    if following not in known.PREPOSITIONS or end + 1 == len(words) or end + 1 in said.breaks:
         return following
-    if is_amount and following in {"to", "and"}:
+    if not known.NARROWING.isdisjoint(claim.words):
         return following
-    restriction = next((word for word in words[end : end + 3] if word in known.RESTRICTIONS), "")
-    return restriction
+    if following == "to" and not (words[end + 1] in known.DETERMINERS or said.names[end + 1]):
+        return following
+    if number_of(words[end - 1]) is not None and following in {"to", "and"}:
+        return following
+    return next((word for word in words[end : end + 3] if word in known.RESTRICTIONS), "") or _or(words[end:])
+
+
+def _or(words: tuple[str, ...]) -> str:
+    return "or" if "or" in words else ""

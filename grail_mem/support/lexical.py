@@ -15,7 +15,7 @@ from grail_mem.support import words as known
 from grail_mem.support.conflict import Conflict, conflict
 from grail_mem.support.dated import said_on
 from grail_mem.support.fit import Blocked, Fit, fit
-from grail_mem.support.reading import Sentence, as_said_by, read_sentence
+from grail_mem.support.reading import JOINT, Sentence, as_said_by, read_sentence
 from grail_mem.support.sentences import sentences
 from grail_mem.support.verdict import SUPPORTED, Support
 from grail_mem.support.wording import wording
@@ -30,7 +30,12 @@ _UNSUPPORTED_AT_MOST: Final = 0.5
 _MOST_NAMED: Final = 6
 """Missing words that are named."""
 _OF_ROLE: Final = {"user": ("user",), "assistant": ("assistant", "agent"), "": ()}
-_KEPT: Final = 256
+_KEPT: Final = 32
+"""Quotes whose reading is kept: many claims may rest on one."""
+_LEAST_COVERED: Final = 0.25
+"""The share of the claim's terms without which a sentence is not about it."""
+
+_A_FEW: Final = 5
 
 Reading = tuple[Sentence, bool]
 """A claim's sentence, and whether the speaker's name in it became a mark."""
@@ -103,15 +108,29 @@ def read_quote(quote: str, today: date | None) -> tuple[Sentence, ...]:
     """The sentences of a quote; those that the next one takes back are marked as questions, which say nothing."""
     said = [read_sentence(sentence, today) for sentence in sentences(quote)]
     said = [sentence for sentence in said if sentence.words]
+    beside = zip((None, *said), said, (*said[1:], None), strict=False)
     return tuple(
-        sentence._replace(asks=True) if at + 1 < len(said) and _takes_back(said[at + 1]) else sentence
-        for at, sentence in enumerate(said)
+        sentence._replace(asks=True)
+        if _is_denial(before) or _makes_case(before) or (after and _takes_back(after))
+        else sentence
+        for before, sentence, after in beside
     )
 
 
 def _takes_back(sentence: Sentence) -> bool:
+    """Whether a sentence takes back the one before it."""
     words = sentence.words
-    return words in known.DENIALS or any(words[: len(opening)] == opening for opening in known.RETRACTIONS)
+    is_tag = sentence.asks and len(words) <= _A_FEW and words[0] in known.TAGS
+    return is_tag or _is_denial(sentence) or any(words[: len(opening)] == opening for opening in known.RETRACTIONS)
+
+
+def _is_denial(sentence: Sentence | None) -> bool:
+    return sentence is not None and len(sentence.words) <= _A_FEW and sentence.words[-1] in known.DENIALS
+
+
+def _makes_case(sentence: Sentence | None) -> bool:
+    """Whether a sentence says that the next one is only imagined, or denies it beforehand."""
+    return sentence is not None and len(sentence.words) <= _A_FEW and sentence.words[0] in known.FRAMES
 
 
 def _unfit(claims: Sequence[Sentence]) -> str:
@@ -153,7 +172,7 @@ def finding_of(readings: Sequence[Reading], said: Sequence[Sentence]) -> Finding
         share = sum(term in there for term in wanted) / max(len(wanted), 1)
         if share > covered:
             covered, missing = share, tuple(term for term in wanted if term not in there)
-        if not share:
+        if share < _LEAST_COVERED:
             continue
         for claim, is_mapped in readings:
             found = fit(claim, sentence, is_mapped=is_mapped)
@@ -169,7 +188,7 @@ def finding_of(readings: Sequence[Reading], said: Sequence[Sentence]) -> Finding
 
 
 def _terms(sentence: Sentence) -> list[str]:
-    return terms(" ".join(word for word in sentence.words if not word.startswith(("@", "'"))))
+    return terms(" ".join(word for word in sentence.words if not word.startswith(("@", "'"))).replace(JOINT, "-"))
 
 
 def _together(findings: Sequence[Finding]) -> Support:

@@ -17,6 +17,10 @@ from grail_mem.support.dated import is_date, with_dates
 from grail_mem.support.sentences import clauses
 from grail_mem.support.wording import is_number, wording
 
+MOST_CHARS: Final = 4_000
+"""A sentence is read so far. Comparing takes the product of two lengths, and of one that is longer nothing is supported, since
+what takes it back may stand in the rest."""
+
 _POSSESSIVE: Final = re.compile(r"(?<=\w)['’]s\b", re.IGNORECASE)
 _PRONOUN_IS: Final = re.compile(r"\b(it|that|he|she|there|here|what|who|where|how|this)['’]s\b", re.IGNORECASE)
 _LETS: Final = re.compile(r"\blet['’]s\b", re.IGNORECASE)
@@ -30,6 +34,9 @@ _REPEATED: Final = re.compile(
 _HALF_DAY: Final = re.compile(r"\b([0-9]{1,2})(?:[:.]([0-5][0-9]))?\s?([ap])\.?\s?m\b\.?", re.IGNORECASE)
 _MARK: Final = "ʼs"
 """The possessive as a word of its own: its first character is a letter."""
+_JOINED: Final = re.compile(r"(?<=\p{L})(?<!\b(?:" + "|".join(known.TENS) + r"))[-‐‑](?=\p{L})", re.IGNORECASE)
+JOINT: Final = "ʼ"
+"""Joins what a hyphen joined into one word: sons-in-law are no sons."""
 _TRAILING_ZEROS: Final = re.compile(r"(?<=[0-9])\.0+$")
 _DOUBLE_QUOTES: Final = frozenset('"“”«»„')
 _ONES: Final = frozenset("123456789")
@@ -42,19 +49,22 @@ class Sentence(NamedTuple):
         words: In order; `@me`, `@my`, `@we`, `@our` stand for the speaker and what is the speaker's.
         names: For each, 2 when it is written as a name, 1 when it may be one, else 0.
         breaks: Places of words before which a comma or another mark stands, in order.
+        labelled: Places of words before which a colon stands, in order.
         asks: It is a question.
-        quotes: It holds double quotation marks: somebody else may be speaking.
+        is_open: Only the whole may be taken for what the speaker says: double quotation marks stand in it, so that somebody
+            else may be speaking, or it is too long to be read to its end.
     """
 
     words: tuple[str, ...]
     names: tuple[int, ...]
     breaks: tuple[int, ...]
+    labelled: tuple[int, ...]
     asks: bool
-    quotes: bool
+    is_open: bool
 
     def with_words(self, words: Sequence[str], names: Sequence[int]) -> Sentence:
         """The same with other words; marks between them are no longer known."""
-        return self._replace(words=tuple(words), names=tuple(names), breaks=())
+        return self._replace(words=tuple(words), names=tuple(names), breaks=(), labelled=())
 
 
 def read_sentence(text: str, today: date | None = None) -> Sentence:
@@ -68,22 +78,35 @@ def read_sentence(text: str, today: date | None = None) -> Sentence:
         >>> read_sentence("My sister doesn't owe us $1,200, right?").words
         ('@my', 'sister', 'do', 'not', 'owe', '@we', '1200', '$', 'right')
     """
-    text = with_dates(_apart(text), today)
+    is_cut = len(text) > MOST_CHARS
+    text = with_dates(_apart(text[:MOST_CHARS]), today)
     words: list[str] = []
     names: list[int] = []
     breaks: list[int] = []
-    for part in clauses(text):
+    labelled: list[int] = []
+    for part, is_labelled in clauses(text):
         said = wording(part)
         spelled = list(_spelled([word for word in said.words if word != "?"]))
         of_name = dict(zip(said.words, said.names, strict=True))
         if words and spelled:
             breaks.append(len(words))
+            labelled += [len(words)] if is_labelled else []
         words += spelled
-        names += [of_name.get(word, 0) for word in spelled]
+        names += [_as_name(of_name.get(word, 0), is_first=not breaks) for word in spelled]
     ends = text.rstrip("\"'”’)»* \t!.")
     return Sentence(
-        tuple(words), tuple(names), tuple(breaks), ends.endswith(("?", "？")), not _DOUBLE_QUOTES.isdisjoint(text)
+        tuple(words),
+        tuple(names),
+        tuple(breaks),
+        tuple(labelled),
+        ends.endswith(("?", "？")),
+        is_cut or not _DOUBLE_QUOTES.isdisjoint(text),
     )
+
+
+def _as_name(flag: int, *, is_first: bool) -> int:
+    """How much a word looks like a name: within a sentence, a capital is one also where a clause begins."""
+    return flag if is_first or not flag else 2
 
 
 def as_said_by(sentence: Sentence, names: Sequence[tuple[str, ...]]) -> Sentence:
@@ -127,7 +150,7 @@ def _apart(text: str) -> str:
     if "'" in text or "’" in text:
         text = _PRONOUN_IS.sub(r"\1 is", _LETS.sub("let us", text))
         text = _POSSESSIVE.sub(f" {_MARK}", text)
-    text = _REPEATED.sub(" ", text)
+    text = _JOINED.sub(JOINT, _REPEATED.sub(" ", text))
     return _HALF_DAY.sub(_of_day, _NO_APOSTROPHE.sub(r"\1n't", text))
 
 

@@ -9,10 +9,7 @@ import regex as re
 
 from grail_mem.support.wording import plain
 
-MOST_CHARS: Final = 2_000
-"""A sentence is cut here: comparing takes the product of two lengths, and no claim needs a longer one."""
-
-_END: Final = re.compile(r"(?<=[.!?…。！？])[\"'”’»)\]]*\s+|(?<![:,;])\s*\n\s*|(?<=[。！？])")
+_END: Final = re.compile(r"(?<=[.!?…。！？؟।])[\"'”’»)\]]*\s+|(?<![:,;])\s*\n\s*|(?<=[。！？])")
 _ABBREVIATED: Final = re.compile(
     r"(?:\b(?:mr|mrs|ms|dr|prof|st|vs|etc|e\.g|i\.e|ltd|inc|co|corp|no|approx|ca|jr|sr|a\.m|p\.m|\p{Lu})\.)$",
     re.IGNORECASE,
@@ -22,10 +19,10 @@ _LONGEST_ABBREVIATION: Final = 8
 
 
 def sentences(text: str) -> Iterator[str]:
-    """Take a text and yield its sentences in order, without marks of markdown; a line that ends in a colon goes on.
+    r"""Take a text and yield its sentences in order, without marks of markdown; a line that ends in a colon goes on.
 
     Example:
-        >>> list(sentences("Dr. Sol called. Was it you?\\nNo"))
+        >>> list(sentences("Dr. Sol called. Was it you?\nNo"))
         ['Dr. Sol called.', 'Was it you?', 'No']
     """
     text = plain(text)
@@ -34,17 +31,20 @@ def sentences(text: str) -> Iterator[str]:
         before = text[max(begin, match.start() - _LONGEST_ABBREVIATION) : match.start()]
         if "\n" not in match[0] and _ABBREVIATED.search(before):
             continue
-        yield from _cut(text[begin : match.start()] + match[0].strip())
+        if sentence := (text[begin : match.start()] + match[0]).strip():
+            yield sentence
         begin = match.end()
-    yield from _cut(text[begin:])
+    if sentence := text[begin:].strip():
+        yield sentence
 
 
-def clauses(sentence: str) -> list[str]:
-    """The parts of a sentence between commas, colons, dashes and brackets."""
-    return [part for part in _CLAUSE.split(sentence) if part.strip()]
-
-
-def _cut(sentence: str) -> Iterator[str]:
-    sentence = sentence.strip()
-    for start in range(0, len(sentence), MOST_CHARS):
-        yield sentence[start : start + MOST_CHARS]
+def clauses(sentence: str) -> Iterator[tuple[str, bool]]:
+    """The parts of a sentence between commas, colons, dashes and brackets, each with whether a colon stands before it."""
+    begin, is_labelled = 0, False
+    for match in _CLAUSE.finditer(sentence):
+        if part := sentence[begin : match.start()].strip():
+            yield part, is_labelled
+            is_labelled = False
+        begin, is_labelled = match.end(), is_labelled or match[0] == ":"
+    if part := sentence[begin:].strip():
+        yield part, is_labelled

@@ -32,18 +32,18 @@ JOINS: Final = _words("and but so because although though while whereas which wh
 
 CONDITIONS: Final = _words("""
 if unless whether when whenever once until till provided providing suppose supposing assuming assume except excluding without
-unlike otherwise lest depending depends imagine
+unlike otherwise lest depending depends imagine hypothetically theoretically
 """)
 HEDGES: Final = _words("""
 maybe perhaps probably possibly likely apparently supposedly allegedly reportedly seemingly presumably hopefully guess think thought
 believe believed suspect doubt wonder seems seem seemed looks sounds appears feels might may could would should 'd wish hope hoped
 unsure uncertain guessing rumour rumor rumours rumors almost nearly roughly about approximately around kidding joking pretend
-pretended imagined dreamed dreamt false untrue myth lie wrong not-sure not-certain
+pretended imagined dreamed dreamt false untrue myth lie wrong not-sure not-certain hopes example instance eg joke todo fixme translate
 """)
 REPORTS: Final = _words("""
 said says say saying told tells tell telling heard hear claims claim claimed claiming according read reads mentioned mentions
 insists insisted argued argues reported reports thinks believes swears swore promised promises asked asks wrote writes states
-stated announced suggested suggests quote quoted
+stated announced suggested suggests quote quoted deny denies denied
 """)
 RESTRICTIONS: Final = _words("""
 only instead rather than nor neither or either hardly barely rarely seldom never not no nobody nothing none
@@ -53,12 +53,30 @@ excluded excluding minus less
 OPERATORS: Final = CONDITIONS | HEDGES | REPORTS
 """A sentence with one of these says its other words of somebody's belief or of some case, not of the world."""
 
-FOLLOWS: Final = _words("""
-in on at with by from for to into during after before since near over under between through as because and but so while
-which who now already today yesterday tomorrow tonight too again every each daily weekly monthly yearly ago anymore here
-there always lately recently instead this last next using via per together
+PREPOSITIONS: Final = _words("""
+in on at with by from for to into during after before since near over under between through via using instead because and but so
+while which who every each next last this than
 """)
-"""What may stand right behind a statement and leave it what it was: it adds where, when, why, or the next clause."""
+"""What may stand right behind a statement, with more behind it: where, when, why, or the next clause."""
+ADVERBS: Final = _words("""
+now already today yesterday tomorrow tonight too again daily weekly monthly yearly ago anymore here there always lately recently
+together instead either
+""")
+"""What may stand right behind a statement, alone as well."""
+NARROWING: Final = NEGATIONS | _words(
+    "all every each only few most everyone everybody everything not-anymore seldom rarely hardly"
+)
+"""In a statement with one of these, more words behind it or before a noun make it say less, not more."""
+UNREAL: Final = _words("""
+theory principle paper dream dreams game games play film films movie movies book books novel story stories mind simulation fiction
+imagination head nightmare sketch poem song series episode scenario tale
+""")
+"""Behind `in` or `on`, where things are not so in the world."""
+AUXILIARIES: Final = _words("is was have had do did can @me @we")
+UNIVERSAL: Final = _words(
+    "anyone everyone nobody everybody all anything everything nothing none anybody any every no-one"
+)
+
 NOT_INTERSECTIVE: Final = _words("""
 fake former ex alleged supposed possible potential toy virtual would-be imitation replica so-called pseudo mock future past old
 artificial counterfeit near half failed cancelled canceled planned proposed fictional imaginary dead model draft partial lost
@@ -74,13 +92,19 @@ all every each any some most few several many much both no not never none only
 
 NEGATING: Final = NEGATIONS | _words("not-anymore")
 RETRACTIONS: Final = (
-    ("just", "kidding"), ("kidding",), ("jk",), ("no", "wait"), ("wait", "no"), ("scratch", "that"), ("@me", "was", "wrong"),
-    ("correction",), ("that", "is", "wrong"), ("that", "is", "not", "true"), ("that", "was", "wrong"), ("@me", "lied"),
-    ("not", "really"), ("ignore", "that"), ("forget", "that"),
+    ("just", "kidding"), ("no", "wait"), ("wait", "no"), ("scratch", "that"), ("@me", "was", "wrong"), ("correction",),
+    ("that", "was", "wrong"), ("@me", "lied"), ("not", "really"), ("ignore", "that"), ("forget", "that"), ("or",),
+    ("that", "is", "not", "true"), ("that", "is", "wrong"), ("strike", "that"), ("@me", "mean"),
 )  # fmt: skip
 """How a sentence begins that takes back the one before it."""
-DENIALS: Final = (("not",), ("no",), ("nope",), ("wrong",), ("lies",))
-"""The same, when they are the whole sentence."""
+DENIALS: Final = _words("""
+lie lies lied false wrong joke joking kidding jk untrue nonsense sarcasm irony fiction myth no not nope nah hypothetically
+""")
+"""A sentence of a few words that ends in one of these takes back its neighbour."""
+FRAMES: Final = _words("imagine suppose supposing assume assuming pretend say")
+"""A sentence of a few words that begins so makes of the next one a case."""
+TAGS: Final = _words("right correct or really sure no yes yeah ok huh eh true agreed")
+"""A question that begins so and is a few words long asks whether the sentence before it is so."""
 
 _ONE_SPELLING: Final = """
 favourite favorite|favourites favorites|colour color|colours colors|grey gray|organise organize|organised organized
@@ -110,9 +134,10 @@ SAME_FORM: Final = {
 """Forms of the auxiliaries that differ by person alone, and the first person as marks."""
 PERSONS: Final = _words("@me @my")
 THIRD_POSSESSIVE: Final = _words("his her their")
-THIRD_PERSON: Final = _words("he she they him her them")
-THIRD_SELF: Final = _words("himself herself themselves themself")
-
+SPEAKER_AS: Final = {
+    "@my": THIRD_POSSESSIVE, "@me": _words("he she they him her them"), "@self": _words("himself herself themselves themself"),
+}  # fmt: skip
+"""How a claim may say again who speaks, for each mark."""
 NOT_YET: Final = _words("""
 will shall going plan plans planned want wants wanted try tries tried trying intend intends intended need needs used about forgot forget
 hesitate refuse refused avoid avoided considering consider considered asked invited must can
