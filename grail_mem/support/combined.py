@@ -6,6 +6,7 @@ Knows nothing of which model it is.
 from __future__ import annotations
 
 import re
+from datetime import date
 from typing import Final
 
 from grail_mem.index.tokens import terms
@@ -13,8 +14,8 @@ from grail_mem.support import words as known
 from grail_mem.support.dated import said_on
 from grail_mem.support.entailment import EntailmentModel
 from grail_mem.support.fit import third_person
-from grail_mem.support.lexical import MOST_WORDS, LexicalChecker, Reading, finding_of, read_claim, read_quote
-from grail_mem.support.reading import Sentence
+from grail_mem.support.lexical import MOST_WORDS, LexicalChecker, Reading, finding_of, read_claim, read_quote, terms_of
+from grail_mem.support.reading import Sentence, read_sentence
 from grail_mem.support.sentences import sentences
 from grail_mem.support.verdict import SUPPORTED, Support
 from grail_mem.support.wording import is_number
@@ -27,7 +28,7 @@ CONTRADICTS: Final = 0.98
 LEAST_COVERED: Final = 0.5
 """The share of the claim's terms that the sentence must have and more, so that both are about one thing. Chosen as above."""
 MOST_SENTENCES: Final = 12
-"""Sentences of a quote that the model reads, those with most of the claim's terms; one takes some hundredths of a second."""
+"""Sentences of a quote that the model reads, the first that may say the claim; one takes some hundredths of a second."""
 
 _I_FORMS: Final = (
     (re.compile(r"\b(?:I['’]m|I am)\b"), "{} is"), (re.compile(r"\b(?:I['’]ve|I have)\b"), "{} has"),
@@ -43,7 +44,7 @@ class CombinedChecker:
     def __init__(self, model: EntailmentModel) -> None:
         self._model = model
         self._lexical = LexicalChecker()
-        self.name = f"{self._lexical.name}+{model.name}"
+        self.name = model.name
 
     def check(self, claim: str, quote: str, *, speaker: str = "", role: str = "", context: str = "") -> Support:
         """The verdict; arguments as of `check_support`."""
@@ -66,7 +67,7 @@ class CombinedChecker:
         named = speaker.strip() or _ROLE_NAMES.get(role, "")
         premises = [
             text
-            for text, sentence in zip(_texts(quote), read_quote(quote, today), strict=True)
+            for text, sentence in zip(_texts(quote, today), read_quote(quote, today), strict=True)
             if _may_say(readings[-1], sentence)
         ][:MOST_SENTENCES]
         scores = self._model.contradiction_scores([(_by_name(text, named), claim) for text in premises])
@@ -82,9 +83,9 @@ class CombinedChecker:
         return None
 
 
-def _texts(quote: str) -> list[str]:
+def _texts(quote: str, today: date | None) -> list[str]:
     """The sentences of a quote that have words, as they are written."""
-    return [text for text in sentences(quote) if read_quote(text, None)]
+    return [text for text in sentences(quote) if read_sentence(text, today).words]
 
 
 def _by_name(text: str, named: str) -> str:
@@ -107,14 +108,10 @@ def _may_say(reading: Reading, said: Sentence) -> bool:
         return False
     if (known.ROLES & ours) - theirs or ("was" in theirs) != ("was" in ours):
         return False
-    wanted, there = _content(claim.words), _content(said.words)
+    wanted, there = frozenset(terms_of(claim)), frozenset(terms_of(said))
     if len(wanted & there) <= LEAST_COVERED * len(wanted):
         return False
     return _names_are_there(claim, said, there) and not _changes_form(claim.words, said.words)
-
-
-def _content(words: tuple[str, ...]) -> frozenset[str]:
-    return frozenset(terms(" ".join(word for word in words if not word.startswith(("@", "'")))))
 
 
 def _names_are_there(claim: Sentence, said: Sentence, there: frozenset[str]) -> bool:

@@ -165,10 +165,10 @@ def finding_of(readings: Sequence[Reading], said: Sequence[Sentence]) -> Finding
     best: Fit | None = None
     against: Conflict | None = None
     hindrance = ""
-    wanted = _terms(readings[-1][0])
+    wanted = terms_of(readings[-1][0])
     covered, missing = 0.0, tuple(wanted)
     for sentence in said:
-        there = frozenset(_terms(sentence))
+        there = frozenset(terms_of(sentence))
         share = sum(term in there for term in wanted) / max(len(wanted), 1)
         if share > covered:
             covered, missing = share, tuple(term for term in wanted if term not in there)
@@ -187,7 +187,8 @@ def finding_of(readings: Sequence[Reading], said: Sequence[Sentence]) -> Finding
     return Finding(best, against, hindrance, covered, missing)
 
 
-def _terms(sentence: Sentence) -> list[str]:
+def terms_of(sentence: Sentence) -> list[str]:
+    """The terms of a sentence that say something, marks of the speaker left out."""
     return terms(" ".join(word for word in sentence.words if not word.startswith(("@", "'"))).replace(JOINT, "-"))
 
 
