@@ -32,8 +32,8 @@ _BEFORE_DATE: Final = frozenset(("on", "in", "at"))
 _OPENS: Final = frozenset(["on", "in", "at", "during", "since", "after", "before", "for", "with", "by"])
 _ANYWHERE: Final = frozenset(("in", "on"))
 _MAY_OPEN: Final = known.FILLERS | known.OPENINGS | known.ARTICLES
-_LABEL: Final = 3
-"""Words before a colon that say what kind of text comes, at most."""
+_LIST: Final = 4
+"""Words before `and` that may be a list of names."""
 
 
 class Fit(NamedTuple):
@@ -177,18 +177,11 @@ class _Match:
 
     def _is_adjective(self, n: int) -> bool:
         """Whether the word stands between `a` and a noun and may be left away."""
-        here = self.here
         return (
             self.at >= n
-            and known.NARROWING.isdisjoint(self.claim.words)
             and self.said.words[self.at - n] == "a"
-            and here not in known.FUNCTION_WORDS
-            and here not in known.NEGATING
-            and here not in known.OPERATORS
-            and here not in known.NOT_INTERSECTIVE
-            and number_of(here) is None
-            and not is_date(here)
-            and here.isalpha()
+            and self.here in known.INTERSECTIVE
+            and known.NARROWING.isdisjoint(self.claim.words)
         )
 
     def _same(self, place: int) -> bool:
@@ -247,16 +240,42 @@ def _taken_back(found: Fit, claim: Sentence, said: Sentence) -> str:
 
 
 def _before(said: Sentence, begin: int) -> str:
-    """What stands before in the same clause, or as a label before a colon, and is more than an opening."""
+    """What stands before the claim and may make it somebody's words, or a part of something larger."""
     words = said.words
-    clause = max((at for at in said.breaks if at <= begin), default=0)
-    clause = max((at + 1 for at in range(clause, begin) if words[at] in known.JOINS), default=clause)
-    own = words[clause:begin]
-    if clause in said.labelled:
-        label = words[max((at for at in said.breaks if at < clause), default=0) : clause]
-        if len(label) <= _LABEL and known.AUXILIARIES.isdisjoint(label):
-            own += label
-    return next((word for word in own if not (word in _MAY_OPEN or is_date(word))), "")
+    starts = [0, *(at for at in said.breaks if at <= begin)]
+    joined = max((at for at in range(starts[-1], begin) if words[at] in known.JOINS), default=-1)
+    own = words[max(starts[-1], joined + 1) : begin]
+    if unknown := next((word for word in own if not _may_open(word)), ""):
+        return unknown
+    if joined >= starts[-1]:
+        return _no_clause(words[starts[-1] : joined])
+    if len(starts) == 1:
+        return ""
+    return _no_statement(said, starts[-2], starts[-1])
+
+
+def _may_open(word: str) -> bool:
+    return word in _MAY_OPEN or is_date(word)
+
+
+def _no_clause(words: tuple[str, ...]) -> str:
+    """The word by which what stands before `and` is neither a clause nor a short list."""
+    if not words or not known.AUXILIARIES.isdisjoint(words):
+        return ""
+    return next((word for word in words if word in known.INSIDE), "and" if len(words) > _LIST else "")
+
+
+def _no_statement(said: Sentence, begin: int, end: int) -> str:
+    """The last word of the clause before a comma or colon, when it is no statement of its own, opening or address."""
+    words = said.words[begin:end]
+    is_label = end in said.labelled
+    if words[0] in known.DRAFTS:
+        return words[0]
+    if words[0] in known.FIRST or ("is" in words[:-1]) or said.words[end : end + 1][0] in known.JOINS:
+        return ""
+    if all(_may_open(word) or (said.names[begin + at] and not is_label) for at, word in enumerate(words)):
+        return ""
+    return words[-1]
 
 
 def _around(before: tuple[str, ...], behind: tuple[str, ...], claim: Sentence) -> str:
@@ -267,8 +286,13 @@ def _around(before: tuple[str, ...], behind: tuple[str, ...], claim: Sentence) -
                 return word
             if word == "but" and at and words[at - 1] in known.UNIVERSAL:
                 return word
-    if behind and behind[-1] in known.NEGATING:
+    if behind and (behind[-1] in known.NEGATING or not known.ENDED.isdisjoint(behind)):
         return behind[-1]
+    if any(
+        word == "not" and behind[at + 1 : at + 2] and behind[at + 1] in known.NOT_AFTER_ALL
+        for at, word in enumerate(behind)
+    ):
+        return "not"
     pairs = (frozenset((ours, theirs)) for ours in claim.words for theirs in behind)
     return next((" ".join(sorted(pair)) for pair in pairs if pair in known.OPPOSITES), "")
 
@@ -280,17 +304,18 @@ def _behind(said: Sentence, end: int, claim: Sentence) -> str:
         return ""
     following = words[end]
     if end in said.breaks:
-        is_place = said.names[end] > 1 and said.names[end - 1] and len(words) == end + 1
-        return following if is_place or following in known.RESTRICTIONS - known.NEGATING else _or(words[end:])
+        is_idle = _may_open(following) or following in known.ADVERBS or following.endswith("ly")
+        is_more = len(words) == end + 1 and not is_idle
+        return following if is_more or following in known.RESTRICTIONS - known.NEGATING else _or(words[end:])
     if following in known.ADVERBS or is_date(following):
         return _or(words[end:])
     if following not in known.PREPOSITIONS or end + 1 == len(words) or end + 1 in said.breaks:
         return following
     if not known.NARROWING.isdisjoint(claim.words):
         return following
-    if following == "to" and not (words[end + 1] in known.DETERMINERS or said.names[end + 1]):
+    if following in {"to", "as"} and not (words[end + 1] in known.DETERMINERS or said.names[end + 1]):
         return following
-    if number_of(words[end - 1]) is not None and following in {"to", "and"}:
+    if (words[end - 1] in known.UNITS or is_number(words[end - 1])) and following in {"to", "and", "per"}:
         return following
     return next((word for word in words[end : end + 3] if word in known.RESTRICTIONS), "") or _or(words[end:])
 

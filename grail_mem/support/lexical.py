@@ -105,9 +105,10 @@ def read_claim(claim: str, today: date | None, *, speaker: str, role: str) -> li
 
 @lru_cache(maxsize=_KEPT)
 def read_quote(quote: str, today: date | None) -> tuple[Sentence, ...]:
-    """The sentences of a quote; those that the next one takes back are marked as questions, which say nothing."""
+    """The sentences of a quote; those that say nothing of the world are marked as questions are."""
     said = [read_sentence(sentence, today) for sentence in sentences(quote)]
     said = [sentence for sentence in said if sentence.words]
+    said = [sentence._replace(asks=True) if is_drafted else sentence for sentence, is_drafted in _with_drafts(said)]
     beside = zip((None, *said), said, (*said[1:], None), strict=False)
     return tuple(
         sentence._replace(asks=True)
@@ -115,6 +116,16 @@ def read_quote(quote: str, today: date | None) -> tuple[Sentence, ...]:
         else sentence
         for before, sentence, after in beside
     )
+
+
+def _with_drafts(said: Sequence[Sentence]) -> Iterator[tuple[Sentence, bool]]:
+    """Each sentence, with whether one before it asked for a text or brought one that may be anybody's."""
+    is_drafted = False
+    for sentence in said:
+        yield sentence, is_drafted
+        words = sentence.words
+        opening = next((word for word in words if word not in known.FILLERS | known.OPENINGS), "")
+        is_drafted = is_drafted or (opening in known.DRAFTS and not known.DRAFTED.isdisjoint(words))
 
 
 def _takes_back(sentence: Sentence) -> bool:
@@ -177,7 +188,9 @@ def finding_of(readings: Sequence[Reading], said: Sequence[Sentence]) -> Finding
         for claim, is_mapped in readings:
             found = fit(claim, sentence, is_mapped=is_mapped)
             if sentence.asks:
-                hindrance = hindrance or ("the quote only asks, or takes it back" if found is not None else "")
+                hindrance = hindrance or (
+                    "the quote only asks, imagines or drafts it, or takes it back" if found is not None else ""
+                )
             elif isinstance(found, Fit):
                 best = found if best is None or found.score > best.score else best
             elif isinstance(found, Blocked):

@@ -28,13 +28,16 @@ _NO_APOSTROPHE: Final = re.compile(
     r"\b(do|does|did|is|was|are|were|has|have|had|could|would|should|ca|wo)(nt)\b", re.IGNORECASE
 )
 _REPEATED: Final = re.compile(
-    r"\b(?:as|like) (?:i|we) (?:have |already )?(?:said|mentioned|wrote|told you)\b(?: before)?[,:]?", re.IGNORECASE
+    r"\b(?:as|like) (?:i|we) (?:have |already )?(?:said|mentioned|wrote|told you)\b(?: before)?[,:]?|\b(?:by the way|of course|in fact|in short|heads up)\b,?",
+    re.IGNORECASE,
 )
-"""The speaker says it once more, which is no report of somebody else."""
+"""The speaker says it once more, which is no report of somebody else; and phrases that say nothing."""
 _HALF_DAY: Final = re.compile(r"\b([0-9]{1,2})(?:[:.]([0-5][0-9]))?\s?([ap])\.?\s?m\b\.?", re.IGNORECASE)
 _MARK: Final = "ʼs"
 """The possessive as a word of its own: its first character is a letter."""
 _JOINED: Final = re.compile(r"(?<=\p{L})(?<!\b(?:" + "|".join(known.TENS) + r"))[-‐‑](?=\p{L})", re.IGNORECASE)
+_MINUS: Final = re.compile(r"−\s*(?=[0-9])")
+_FLAG: Final = re.compile(r"(?<!\S)--?(?=\p{L})")
 JOINT: Final = "ʼ"
 """Joins what a hyphen joined into one word: sons-in-law are no sons."""
 _TRAILING_ZEROS: Final = re.compile(r"(?<=[0-9])\.0+$")
@@ -150,6 +153,7 @@ def _apart(text: str) -> str:
     if "'" in text or "’" in text:
         text = _PRONOUN_IS.sub(r"\1 is", _LETS.sub("let us", text))
         text = _POSSESSIVE.sub(f" {_MARK}", text)
+    text = _FLAG.sub(" minus ", _MINUS.sub("-", text))
     text = _JOINED.sub(JOINT, _REPEATED.sub(" ", text))
     return _HALF_DAY.sub(_of_day, _NO_APOSTROPHE.sub(r"\1n't", text))
 

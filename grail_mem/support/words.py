@@ -22,9 +22,9 @@ please still very always
 """)
 """What a quote may say more, anywhere, without saying less."""
 OPENINGS: Final = _words("""
-sure well oh ok okay hey hi hello yes yeah yep anyway btw fyi so and but then thanks
-today yesterday tonight lately recently usually generally because since although though in on at during by way as far of course
-last this every week month year morning evening night day time fact general short
+sure well oh ok okay hey hi hello yes yeah yep anyway btw fyi so and but then thanks sorry honestly no actually look listen
+today yesterday tonight lately recently usually generally because since although though in on at during
+last this every week month year morning evening night day
 """)
 """With fillers, what may stand before a statement in its own clause."""
 JOINS: Final = _words("and but so because although though while whereas which who")
@@ -55,7 +55,7 @@ OPERATORS: Final = CONDITIONS | HEDGES | REPORTS
 
 PREPOSITIONS: Final = _words("""
 in on at with by from for to into during after before since near over under between through via using instead because and but so
-while which who every each next last this than
+while which who every each next last this than as
 """)
 """What may stand right behind a statement, with more behind it: where, when, why, or the next clause."""
 ADVERBS: Final = _words("""
@@ -73,15 +73,28 @@ imagination head nightmare sketch poem song series episode scenario tale
 """)
 """Behind `in` or `on`, where things are not so in the world."""
 AUXILIARIES: Final = _words("is was have had do did can @me @we")
+INSIDE: Final = _words("of between to for with from by in on at among")
+ENDED: Final = _words("longer anymore not-anymore")
 UNIVERSAL: Final = _words(
     "anyone everyone nobody everybody all anything everything nothing none anybody any every no-one"
 )
 
-NOT_INTERSECTIVE: Final = _words("""
-fake former ex alleged supposed possible potential toy virtual would-be imitation replica so-called pseudo mock future past old
-artificial counterfeit near half failed cancelled canceled planned proposed fictional imaginary dead model draft partial lost
+INTERSECTIVE: Final = _words("""
+new big small large little huge tiny red green blue black white yellow brown grey gray orange pink purple used expensive cheap
+beautiful nice good great young tall short long thick thin heavy light round square electric shiny dirty clean quiet loud fast slow
 """)
-"""Adjectives that take away what their noun says: a fake passport is no passport."""
+"""Adjectives that may be left away: a red car is a car, while a toy car is none, and nobody lists all that is like a toy."""
+DRAFTS: Final = _words("""
+write reply translate rewrite rephrase paraphrase proofread summarize summarise draft fix edit improve correct here dear lyrics
+""")
+DRAFTED: Final = _words("""
+email mail letter message text story poem song speech post tweet paragraph translation translate rewrite rephrase paraphrase
+proofread lyrics dear grammar reply note article script dialogue chat transcript
+""")
+"""What begins with one of the first and names one of the second asks for or brings a text in which `I` may be anybody."""
+FIRST: Final = _words("@me @we @my @our")
+NOT_AFTER_ALL: Final = _words("really anymore yet any true quite exactly")
+"""Behind `not`, what takes back the whole."""
 FUNCTION_WORDS: Final = _words("""
 of in on at for with about against between into through during before after above below to from up down out off over under by
 and but or nor if because as until while than so that which who whom whose what where when why how

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -10,7 +12,7 @@ from grail_mem.support.support import SUPPORTED, check_support
 NAMES = st.sampled_from(["Anna", "Boris", "Celia", "Dmitri", "Elif", "Farid", "Greta", "Hugo", "Ingrid", "Jonas"])
 NUMBERS = st.integers(13, 9_999)
 UNITS = st.sampled_from(["kg", "km", "hours", "days", "euros", "dollars", "GB", "minutes", "litres", "miles"])
-DATES = st.dates().filter(lambda day: 1950 <= day.year <= 2090)
+DATES = st.dates(date(1950, 1, 1), date(2090, 12, 31))
 VERBS = st.sampled_from(["bought", "called", "replaced", "trained", "visited", "praised"])
 FIRST_PERSON = st.sampled_from(
     [

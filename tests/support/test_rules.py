@@ -22,7 +22,7 @@ SAID_OTHERWISE = [
     ("Ann moved to Bern in 2019.", "In 2019, I moved to Bern."),
     ("Ann does not eat eggs.", "I don't eat eggs."),
     ("Ann does not eat eggs.", "I dont eat eggs"),
-    ("Ann bought a boat.", "I bought a small wooden boat on Monday."),
+    ("Ann bought a boat.", "I bought a small white boat on Monday."),
     ("Ann teaches herself Greek.", "I teach myself Greek."),
     ("Ann broke her arm.", "I broke my arm."),
     ("Ann met Bob and his wife.", "I met Bob and his wife."),
@@ -113,6 +113,20 @@ LESS = [  # the claim's words are there, and something around them changes what 
     ("Bob knows the code.", "Bob knows the code. Right?"),
     ("Bob knows the code.", "Imagine the following. Bob knows the code."),
     ("Bob knows the code.", "Alice wrote:\nBob knows the code."),
+    ("Bob knows the code.", "Contrary to fact, Bob knows the code."),
+    ("Bob knows the code.", "Bob knows the code (not really)."),
+    ("Bob met Tim.", "The friends of Ann and Bob met Tim."),
+    ("Ann hates Tom.", "She was like, I hate Tom."),
+    ("Ann hates Tom.", "The song goes, I hate Tom."),
+    ("Ann hates Tom.", "Reply with the following text: I hate Tom."),
+    ("Ann hates Tom.", "Write this email for me. I hate Tom."),
+    ("Ann hates Tom.", "Dear Bob,\nI hate Tom"),
+    ("Ann owns a lion.", "I own a stone lion."),
+    ("Ann owns a house.", "I own a doll house."),
+    ("Ann needs 2 hours.", "I need 2 hours and 40 minutes."),
+    ("Ann uses port 80.", "I use port 80, 81."),
+    ("Ann uses Postgres.", "I use Postgres and MySQL, but not any longer."),
+    ("Ann owes 40 euros.", "I owe − 40 euros."),
     ("Bob knows the code?", "Bob knows the code."),
     ("", "Bob knows the code."),
     ("Bob knows the code.", ""),
@@ -122,7 +136,7 @@ LESS = [  # the claim's words are there, and something around them changes what 
 @pytest.mark.parametrize(("claim", "quote"), LESS)
 def test_words_that_say_less_than_the_claim_do_not_support_it(claim: str, quote: str) -> None:
     found = check_support(claim, quote, speaker="Ann")
-    assert found.verdict == "unsupported"
+    assert found.verdict != "supported"
     assert found.reasons
 
 
