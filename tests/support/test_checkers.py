@@ -116,7 +116,7 @@ PARAPHRASE = ("Ann keeps the backups in Graz.", "Hello. In Graz is where I keep 
 
 
 @pytest.mark.parametrize(
-    ("score", "verdict"), [(0.1, "unsupported"), (0.6, "supported"), (0.9, "unsupported"), (0.99, "contradicted")]
+    ("score", "verdict"), [(0.1, "unsupported"), (0.6, "supported"), (0.9, "unsupported"), (0.99, "unsupported")]
 )
 def test_the_model_decides_what_the_words_leave_open(score: float, verdict: str) -> None:
     model = Scripted(score)
@@ -164,4 +164,5 @@ def test_the_local_model_reads_a_paraphrase_and_a_contradiction() -> None:
     paraphrase = check_support("Backups are stored in Frankfurt.", "We keep the backups in Frankfurt.", checker=checker)
     assert (paraphrase.verdict, paraphrase.checker) == ("supported", "aegis-1.0.5")
     against = check_support("The plan includes dental care.", "Dental care is excluded from the plan.", checker=checker)
-    assert against.verdict == "contradicted"
+    assert against.verdict == "unsupported"
+    assert "contradiction" in against.reasons[0]
