@@ -20,8 +20,8 @@ from grail_mem.model.observation import Observation
 from grail_mem.query.view import View
 from grail_mem.recall.best import MARGIN, Best, added, best_of, explained, passage_of
 from grail_mem.recall.budget import Counter
-from grail_mem.recall.dates import local_days
-from grail_mem.recall.dates import within as within_days
+from grail_mem.recall.date_fit import local_days
+from grail_mem.recall.date_fit import within as within_days
 from grail_mem.recall.events import with_events
 from grail_mem.recall.exact import entities_of, explain, relationships_of
 from grail_mem.recall.gather import answered, fresh, unlike, with_context
