@@ -41,6 +41,7 @@ def list_command(
         typer.Argument(metavar="[DIR] [WHAT]", autocompletion=lambda: list(LISTS), hidden=True),
     ] = None,
     *,
+    history: o.History = False,
     limit: o.Limit = None,
     cursor: o.Cursor = None,
     root: o.Root = None,
@@ -54,7 +55,7 @@ def list_command(
     size = o.number(limit or "50")
     with which(directory, root).read() as memory:
         if what == "observations":
-            found = memory.list_observations(limit=size, cursor=cursor)
+            found = memory.list_observations(limit=size, cursor=cursor, include_history=history)
             output.show_json(found.to_dict()) if as_json else show_recall(found)
             return
         if what == "categories" and limit is None:

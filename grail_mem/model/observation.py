@@ -84,6 +84,8 @@ class Observation:
         speaker: Who said it; upper and lower case and spaces make no difference when speakers are compared.
         extra: Frontmatter keys that grail_mem does not know, as found.
         sha256: Digest of the file's bytes.
+        superseded_by: What took its place.
+        conflicts_with: What says otherwise and is not settled against it.
     """
 
     id: str
@@ -115,6 +117,8 @@ class Observation:
     related_to: tuple[str, ...] = ()
     extra: dict[str, Any] = field(default_factory=dict)
     sha256: str = ""
+    superseded_by: str | None = None
+    conflicts_with: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The observation as plain JSON values; times as `2026-06-02T14:23:00Z`, absent values left out."""

@@ -42,6 +42,7 @@ _KNOWN: Final = frozenset(
         *("id", "title", "observed_at", "recorded_at", "category", "tags", "confidence", "source", "entities"),
         *("relationships", "kind", "attribute", "status", "valid_from", "valid_until", "expires_at", "review_at"),
         *("supersedes", "scope", "session", "turn", "speaker", "source_kind", "evidence", "related_to"),
+        *("superseded_by", "conflicts_with"),
     )
 )
 MAX_NAME: Final = 1_000  # a key is made of every name, which takes quadratic time for odd texts
@@ -290,8 +291,8 @@ class _Reader:
     def evidence(self) -> tuple[Evidence, ...]:
         return tuple(self._items("evidence", _read_evidence))
 
-    def related(self) -> tuple[str, ...]:
-        return tuple(self._items("related_to", lambda item: str(item) if isinstance(item, str | int) else None))
+    def ids(self, name: str) -> tuple[str, ...]:
+        return tuple(self._items(name, lambda item: str(item) if isinstance(item, str | int) else None))
 
 
 _FIELDS: Final[Mapping[str, Callable[[_Reader], Any]]] = {
@@ -313,8 +314,10 @@ _FIELDS: Final[Mapping[str, Callable[[_Reader], Any]]] = {
     "expires_at": lambda reader: reader.time("expires_at"),
     "review_at": lambda reader: reader.time("review_at"),
     "supersedes": lambda reader: reader.text("supersedes"),
+    "superseded_by": lambda reader: reader.text("superseded_by"),
+    "conflicts_with": lambda reader: reader.ids("conflicts_with"),
     "evidence": _Reader.evidence,
-    "related_to": _Reader.related,
+    "related_to": lambda reader: reader.ids("related_to"),
 }
 """How each field is read that a file may leave out; those it does leave out have the defaults of `Observation`."""
 
@@ -436,6 +439,6 @@ _ABSENT: Final = (None, "", ())
 _PARTS: Final = ("entities", "relationships")
 _WHERE_GIVEN: Final = (
     "source", "entities", "relationships", "kind", "status", "attribute", "valid_from", "valid_until", "expires_at",
-    "review_at", "supersedes", "scope", "session", "turn", "speaker", "source_kind", "evidence", "related_to",
+    "review_at", "supersedes", "superseded_by", "conflicts_with", "scope", "session", "turn", "speaker", "source_kind", "evidence", "related_to",
 )  # fmt: skip
 _DEFAULTS: Final = {"kind": "semantic", "status": "confirmed"}
