@@ -19,6 +19,8 @@ KINDS: Final = ("semantic", "episodic", "procedural", "prospective", "summary")
 STATUSES: Final = ("provisional", "confirmed", "superseded", "archived")
 SOURCE_KINDS: Final = ("user_statement", "system", "tool_result", "session_summary", "agent_inference")
 
+PINNED: Final = "pinned"
+"""The frontmatter key of what age takes nothing from."""
 MAX_TURN: Final = 1_000_000_000
 """Far more turns than a session has, and a number that every column holds."""
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)

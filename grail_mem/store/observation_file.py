@@ -289,7 +289,7 @@ class _Reader:
         return tuple(dict.fromkeys(self._items("relationships", read_relationship)))
 
     def evidence(self) -> tuple[Evidence, ...]:
-        return tuple(self._items("evidence", _read_evidence))
+        return tuple(self._items("evidence", read_evidence))
 
     def ids(self, name: str) -> tuple[str, ...]:
         return tuple(self._items(name, lambda item: str(item) if isinstance(item, str | int) else None))
@@ -374,7 +374,8 @@ def _plain_relationship(source: str, target: str, kind: str) -> Relationship | N
     return Relationship(source.strip(), target.strip(), kind.strip())
 
 
-def _read_evidence(value: Any) -> Evidence | None:
+def read_evidence(value: Any) -> Evidence | None:
+    """Evidence from a mapping; None when it has no quote."""
     if not isinstance(value, Mapping) or not is_name(value.get("quote")):
         return None
     span = value.get("span")

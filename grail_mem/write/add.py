@@ -5,7 +5,7 @@ Knows nothing of how they are found again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -22,7 +22,8 @@ from grail_mem.store.files import translated
 from grail_mem.store.layout import Layout, inside
 from grail_mem.store.ledger_line import Entry
 from grail_mem.store.observation_file import render_observation
-from grail_mem.write.edited import folder_on_disk, free_path
+from grail_mem.write import facts
+from grail_mem.write.edited import folder_on_disk, free_path, placings_of
 from grail_mem.write.staged import Placing, discard, make_durable, place, stage, staging, writing
 from grail_mem.write.validate import Draft, make_observation
 
@@ -36,16 +37,23 @@ class Written:
         path: Its file, relative to the root.
         created: False when the same observation was there already; then `id` and `path` are those of that one.
         warnings: What was adjusted or is worth knowing.
+        decision: What became of it among what is known: one of `write.facts.DECISIONS`.
+        others: Ids of the observations that the decision is about.
     """
 
     id: str
     path: str
     created: bool = True
     warnings: tuple[str, ...] = ()
+    decision: str = "new"
+    others: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
         """The result as plain JSON values."""
-        return {"id": self.id, "path": self.path, "created": self.created, "warnings": list(self.warnings)}
+        return {
+            "id": self.id, "path": self.path, "created": self.created, "warnings": list(self.warnings),
+            "decision": self.decision, "others": list(self.others),
+        }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +102,13 @@ def add(view: View, drafts: Sequence[Draft], *, actor: str) -> list[Written]:
             with writing(view):
                 view.catch_up()
                 results, placings, unused = _decide(view, ready, staged, actor)
+                made = {item.observation.id: item.observation for item in ready if _is_decided(view, item)}
+                results, placings, replaced = _with_facts(view, results, placings, made, staging_fd, actor)
+                unused += replaced
+                staged = [*staged, *(placing.staged for placing in placings)]
                 place(view, placings, staging_fd)
         except Exception:  # not an interrupt: what is committed by then is finished by the next writer
-            discard(staging_fd, staged)
+            discard(staging_fd, list(dict.fromkeys(staged)))
             raise
         discard(staging_fd, unused)
         make_durable(view)  # also what another call stored that says the same and has not returned yet
@@ -121,9 +133,10 @@ def _decide(
     at = format_time(datetime.now(UTC))
     for item, name in zip(ready, staged, strict=True):
         made, print_ = item.observation, item.fingerprint
-        same = here.get(print_) or said.same.get(print_)
+        same = here.get(print_) or _same(said.same.get(print_), made)
         if same is not None:
-            results.append(Written(same.id, same.path, created=False, warnings=(*item.warnings, ALREADY_THERE)))
+            warnings = (*item.warnings, ALREADY_THERE)
+            results.append(Written(same.id, same.path, created=False, warnings=warnings, decision="known"))
             unused.append(name)
             continue
         folder = item.path.rpartition("/")[0]
@@ -137,6 +150,71 @@ def _decide(
         here[print_] = Written(made.id, path, warnings=(*item.warnings, *hidden))
         results.append(here[print_])
     return results, placings, unused
+
+
+def _same(there: Observation | None, made: Observation) -> Observation | None:
+    """What says the same, unless it is history and this is said at another time: a fact may come back."""
+    came_back = there is not None and there.superseded_by is not None and there.observed_at != made.observed_at
+    return None if came_back else there
+
+
+def _is_decided(view: View, item: _Ready) -> bool:
+    return view.settings.facts == "decide" and item.observation.attribute is not None
+
+
+def _with_facts(
+    view: View,
+    results: Sequence[Written],
+    placings: Sequence[Placing],
+    made: Mapping[str, Observation],
+    staging_fd: int,
+    actor: str,
+) -> tuple[list[Written], list[Placing], list[str]]:
+    """Let statements of facts take their places: what was to be written changes, and so do files that are there.
+
+    Returns:
+        Results, everything that is placed, and names of staged files that are not used.
+    """
+    asked = [made[placing.entry.id] for placing in placings if placing.entry.id in made]
+    if not asked:
+        return list(results), list(placings), []
+    decided, changed = facts.decide(view, asked)
+    by_id = {o.id: one for o, one in zip(asked, decided, strict=True)}
+    placed, unused = [], []
+    for placing in placings:
+        one = by_id.get(placing.entry.id)
+        if one is None or one.stored == made[placing.entry.id]:
+            placed.append(placing)
+            continue
+        unused.append(placing.staged)
+        if one.stored is not None:
+            placed.append(_restaged(placing, one.stored, staging_fd))
+    at, why = placings[0].entry.at, "a new observation of the same fact"
+    edits = [edit for edit in facts.edits(view, changed) if edit.changes_file]
+    placed += placings_of(edits, staging_fd, at=at, actor=actor, reason=why)
+    paths = {placing.entry.id: placing.path for placing in placed} | {id_: o.path for id_, (o, _) in changed.items()}
+    paths |= view.paths_of([id_ for one in decided for id_ in one.others if id_ not in paths])
+    new = {placing.entry.id for placing in placed}
+    return [_result(one, by_id.get(one.id), paths, new) for one in results], placed, unused
+
+
+def _restaged(placing: Placing, stored: Observation, staging_fd: int) -> Placing:
+    data = render_observation(stored)
+    (name,) = stage(staging_fd, [data])
+    return replace(placing, staged=name, data=data, entry=replace(placing.entry, digest=sha256(data).hexdigest()))
+
+
+def _result(
+    written: Written, decided: facts.Decided | None, paths: Mapping[str, str], new: Collection[str]
+) -> Written:
+    if decided is None:
+        return written
+    warnings = (*written.warnings, *([decided.warning] if decided.warning else []))
+    made = replace(written, warnings=warnings, decision=decided.decision, others=decided.others)
+    if decided.stored is not None:
+        return made
+    holder = decided.others[0]
+    return replace(made, id=holder, path=paths.get(holder, ""), created=False)
 
 
 ALREADY_THERE: Final = "the same observation was there already; nothing was written."
