@@ -191,7 +191,13 @@ def _wrong(key: str, value: Any) -> str:
         return f"must be text, not {value!r}"
     if key == "embedder" and not re.fullmatch("auto|local|none|sentence-transformers:.+", value):
         return f"must be auto, local, none or sentence-transformers:MODEL, not {value!r}"
-    choices = {"durability": DURABILITIES, "stamp": STAMPS, "silence": SILENCES, "facts": FACTS, "ranking": RANKINGS}.get(key)
+    choices = {
+        "durability": DURABILITIES,
+        "stamp": STAMPS,
+        "silence": SILENCES,
+        "facts": FACTS,
+        "ranking": RANKINGS,
+    }.get(key)
     if choices:
         return "" if value in choices else f"must be one of {', '.join(choices)}, not {value!r}"
     try:

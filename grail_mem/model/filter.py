@@ -201,10 +201,12 @@ def make_filter(
         current_us=None if include_history or status is not None or as_of is not None or believed_at is not None
         else to_us(now),
     )  # fmt: skip
-    if not isinstance(include_history, bool):
-        problems.found.append(f"include_history must be true or false, not {include_history!r}.")
-    elif include_history and (as_of is not None or believed_at is not None):
-        problems.found.append("include_history asks for everything; leave it out where as_of or believed_at names a time.")
+    if problems.read("include_history", include_history, _flag, None) and (
+        as_of is not None or believed_at is not None
+    ):
+        problems.found.append(
+            "include_history asks for everything; leave it out where as_of or believed_at names a time."
+        )
     if made.since_us is not None and made.before_us is not None and made.since_us >= made.before_us:
         problems.found.append(
             f"since ({from_us(made.since_us):%Y-%m-%d %H:%M}) is not earlier than "
@@ -212,6 +214,12 @@ def make_filter(
         )
     problems.stop("The filter cannot be used.")
     return made
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise InputError(f"include_history must be true or false, not {value!r}.")
+    return value
 
 
 def _attributes(value: Any) -> tuple[str, ...]:

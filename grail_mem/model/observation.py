@@ -19,6 +19,8 @@ KINDS: Final = ("semantic", "episodic", "procedural", "prospective", "summary")
 STATUSES: Final = ("provisional", "confirmed", "superseded", "archived")
 SOURCE_KINDS: Final = ("user_statement", "system", "tool_result", "session_summary", "agent_inference")
 
+DISPUTED: Final = "disputed_at"
+"""The frontmatter key for since when somebody says that it is not so."""
 PINNED: Final = "pinned"
 """The frontmatter key of what age takes nothing from."""
 MAX_TURN: Final = 1_000_000_000

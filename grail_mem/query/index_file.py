@@ -185,7 +185,8 @@ def _spans(table: pa.Table) -> dict[str, pa.Array]:
     status = np.asarray(table["status"].combine_chunks().to_numpy(zero_copy_only=False), object)
     superseded, archived = status == "superseded", status == "archived"
     until, expires = (
-        numpy_of(table[name].cast(pa.int64()).combine_chunks().fill_null(FOREVER)) for name in ("valid_until", "expires_at")
+        numpy_of(table[name].cast(pa.int64()).combine_chunks().fill_null(FOREVER))
+        for name in ("valid_until", "expires_at")
     )
     ends = np.minimum(until, expires)
     ends = np.where(archived | (superseded & (until == FOREVER)), NEVER, ends)

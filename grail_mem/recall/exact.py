@@ -18,7 +18,6 @@ from grail_mem.query.view import View
 from grail_mem.recall.ranked import timed
 from grail_mem.recall.result import Abstention, Citation, Recall
 
-
 CURRENT: Final = "current"
 """The condition that holds unless history is asked for."""
 

@@ -127,7 +127,9 @@ class Searcher:
         rids = reader.rids_not_holding(at_us) if reader is not None else np.zeros(0, np.int32)
         below = corpus.document_of_row[rids]
         ids = self.view.loose().not_holding(at_us)
-        loose = [corpus.document_of_delta[number] for number, o in enumerate(corpus.delta) if o.id in ids] if ids else []
+        loose = (
+            [corpus.document_of_delta[number] for number, o in enumerate(corpus.delta) if o.id in ids] if ids else []
+        )
         over = np.concatenate([below[below >= 0], np.array(loose, np.int64)])
         if not len(over):
             return corpus.columns.live

@@ -5,7 +5,7 @@ Knows nothing of how they are found again.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -194,8 +194,7 @@ def _with_facts(
     placed += placings_of(edits, staging_fd, at=at, actor=actor, reason=why)
     paths = {placing.entry.id: placing.path for placing in placed} | {id_: o.path for id_, (o, _) in changed.items()}
     paths |= view.paths_of([id_ for one in decided for id_ in one.others if id_ not in paths])
-    new = {placing.entry.id for placing in placed}
-    return [_result(one, by_id.get(one.id), paths, new) for one in results], placed, unused
+    return [_result(one, by_id.get(one.id), paths) for one in results], placed, unused
 
 
 def _restaged(placing: Placing, stored: Observation, staging_fd: int) -> Placing:
@@ -204,9 +203,7 @@ def _restaged(placing: Placing, stored: Observation, staging_fd: int) -> Placing
     return replace(placing, staged=name, data=data, entry=replace(placing.entry, digest=sha256(data).hexdigest()))
 
 
-def _result(
-    written: Written, decided: facts.Decided | None, paths: Mapping[str, str], new: Collection[str]
-) -> Written:
+def _result(written: Written, decided: facts.Decided | None, paths: Mapping[str, str]) -> Written:
     if decided is None:
         return written
     warnings = (*written.warnings, *([decided.warning] if decided.warning else []))

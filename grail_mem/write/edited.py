@@ -278,9 +278,7 @@ def commit(
     make_durable(view) if filed else confirm(view)
 
 
-def placings_of(
-    filed: Sequence[Edited], staging_fd: int, *, at: str, actor: str, reason: str
-) -> list[Placing]:
+def placings_of(filed: Sequence[Edited], staging_fd: int, *, at: str, actor: str, reason: str) -> list[Placing]:
     """The files of observations that change, staged, with what the ledger is told of each."""
     names = stage(staging_fd, [edited.data or b"" for edited in filed])
     return [

@@ -56,9 +56,7 @@ class _Fact:
     now: dict[str, Observation] = field(default_factory=dict)
 
 
-def decide(
-    view: View, made: Sequence[Observation]
-) -> tuple[list[Decided], dict[str, tuple[Observation, Observation]]]:
+def decide(view: View, made: Sequence[Observation]) -> tuple[list[Decided], dict[str, tuple[Observation, Observation]]]:
     """What becomes of new statements, in order; the write lock must be held.
 
     Args:
@@ -84,7 +82,9 @@ def decide(
     return settled, changed
 
 
-def settle(view: View, revised: Sequence[Observation], new: Observation | None) -> dict[str, tuple[Observation, Observation]]:
+def settle(
+    view: View, revised: Sequence[Observation], new: Observation | None
+) -> dict[str, tuple[Observation, Observation]]:
     """What changes in the facts that observations state after some were revised by a person; the write lock must be held.
 
     Args:
@@ -167,7 +167,11 @@ def _decide(fact: _Fact, made: Observation, wait: timedelta) -> Decided:
     beaten = [id_ for id_, o in fact.now.items() if o.superseded_by == made.id]
     if after.conflicts_with:
         return _told("conflict", after.conflicts_with, made, beaten)
-    beside = () if beaten else tuple(sorted(id_ for id_, o in before.items() if o.status != "superseded" and is_for_a_time(o)))
+    beside = (
+        ()
+        if beaten
+        else tuple(sorted(id_ for id_, o in before.items() if o.status != "superseded" and is_for_a_time(o)))
+    )
     decision = "supersedes" if beaten else "coexists" if beside else "new"
     return _told(decision, tuple(sorted(beaten)) or beside, made)
 
@@ -234,7 +238,9 @@ def _with_lineage(fact: _Fact, id_: str, among: Iterable[str]) -> Observation:
     kept = [other for other in predecessors(o) if other not in own and other not in mine]
     listed = [*mine, *kept]
     extra = {name: value for name, value in o.extra.items() if name != ALSO}
-    return replace(o, supersedes=listed[0] if listed else None, extra=extra | ({ALSO: listed[1:]} if listed[1:] else {}))
+    return replace(
+        o, supersedes=listed[0] if listed else None, extra=extra | ({ALSO: listed[1:]} if listed[1:] else {})
+    )
 
 
 def _with_near(view: View, facts: Mapping[Key, _Fact], made: Observation, decided: Decided) -> Decided:
@@ -252,7 +258,9 @@ def near_attribute(view: View, made: Observation) -> str:
     subject, slash, rest = own.partition("/")
     reader = view.reader
     known = {*view.loose().attributes(), *(reader.attributes() if reader is not None else ())} - {own, ""}
-    of_subject = [key for key in known if key.startswith(f"{subject}/")] if slash else [k for k in known if "/" not in k]
+    of_subject = (
+        [key for key in known if key.startswith(f"{subject}/")] if slash else [k for k in known if "/" not in k]
+    )
     if not of_subject:
         return ""
     from rapidfuzz import fuzz, process  # here: few writes state an attribute that is not there yet
@@ -260,7 +268,11 @@ def near_attribute(view: View, made: Observation) -> str:
     names = {key: key.removeprefix(f"{subject}/") if slash else key for key in sorted(of_subject)}
     scorers = ((fuzz.token_sort_ratio, _NEAR), (fuzz.token_set_ratio, _WITHIN))
     asked = rest if slash else own
-    near = [found[2] for scorer, least in scorers for found in process.extract(asked, names, scorer=scorer, score_cutoff=least, limit=3)]
+    near = [
+        found[2]
+        for scorer, least in scorers
+        for found in process.extract(asked, names, scorer=scorer, score_cutoff=least, limit=3)
+    ]
     for key in near:
         for o in _matching(view, Filter(attribute=(key,))):
             if (o.scope or view.access.default_scope) == scope and view.access.may("read", o.scope):
@@ -268,7 +280,16 @@ def near_attribute(view: View, made: Observation) -> str:
     return ""
 
 
-_OURS: Final = ("status", "superseded_by", "valid_until", "supersedes", "conflicts_with", "confidence", "expires_at", "evidence")
+_OURS: Final = (
+    "status",
+    "superseded_by",
+    "valid_until",
+    "supersedes",
+    "conflicts_with",
+    "confidence",
+    "expires_at",
+    "evidence",
+)
 
 
 def edits(view: View, changed: Mapping[str, tuple[Observation, Observation]]) -> list[Edited]:

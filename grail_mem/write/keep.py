@@ -6,7 +6,6 @@ Knows nothing of what follows from it in a recall.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Final
 
 from grail_mem.errors import ConflictError, NotFoundError
@@ -72,7 +71,9 @@ def _unarchived(it: Edited) -> Edited:
     if it.made.status != "archived":
         return it
     before = it.made.extra.get(BEFORE)
-    return with_values(_with_extra(it, BEFORE, value=None), status="provisional" if before == "provisional" else "confirmed")
+    return with_values(
+        _with_extra(it, BEFORE, value=None), status="provisional" if before == "provisional" else "confirmed"
+    )
 
 
 def _with_extra(it: Edited, key: str, *, value: object) -> Edited:

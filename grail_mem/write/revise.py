@@ -5,14 +5,14 @@ Knows nothing of how new statements are weighed against known ones beyond callin
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from grail_mem.errors import ConflictError, InputError, NotFoundError
 from grail_mem.model.fact import raised
-from grail_mem.model.observation import Evidence, Observation
+from grail_mem.model.observation import DISPUTED, Evidence, Observation
 from grail_mem.model.problem import Gather
 from grail_mem.model.times import format_time, from_us, parse_when
 from grail_mem.query.find import locate
@@ -20,15 +20,13 @@ from grail_mem.query.view import View
 from grail_mem.store.files import translated
 from grail_mem.store.observation_file import read_evidence, render_observation
 from grail_mem.write import facts
-from grail_mem.write.edited import Edited, commit, make_new, read_all, read_one, with_values
+from grail_mem.write.edited import Edited, commit, make_new, read_all, with_values
 from grail_mem.write.saying import begins_at, claim_of
 from grail_mem.write.staged import staging, writing
 from grail_mem.write.validate import Draft
 
 ACTIONS: Final = ("confirm", "correct", "supersede", "expire", "dispute")
 _WITH_CONTENT: Final = ("correct", "supersede")
-DISPUTED: Final = "disputed_at"
-"""The frontmatter key under which an observation keeps since when somebody says that it is not so."""
 _COPIED: Final = (
     "category", "tags", "entities", "relationships", "confidence", "kind", "attribute", "scope", "source_kind", "source",
     "related_to", "valid_from", "valid_until", "expires_at", "review_at",
@@ -152,7 +150,7 @@ def revise(view: View, id_: str, wanted: Revision, *, actor: str) -> Revised:
             edits = [replace(added, made=final, data=render_observation(final)), *edits]
         edits += _released(view, old, revised, {edit.made.id for edit in edits})
         commit(view, staging_fd, edits, actor=actor, reason=wanted.reason.strip())
-        return _result(view, old, wanted, edits, added)
+        return _result(old, wanted, edits, added)
 
 
 def _require_current(old: Observation, action: str) -> None:
@@ -194,7 +192,7 @@ def _revised(old: Observation, new: Observation | None, wanted: Revision) -> tup
             return replace(old, valid_until=until, conflicts_with=(), evidence=_with(old, wanted)), new
         case "dispute" if new is None:
             return replace(old, evidence=_with(old, wanted)), new
-        case "dispute":
+        case "dispute" if new is not None:
             both = replace(old, conflicts_with=(*old.conflicts_with, new.id))
             return both, replace(new, conflicts_with=(old.id, *old.conflicts_with))
     if new is None:
@@ -210,9 +208,7 @@ def _never_held(old: Observation, new: Observation) -> Observation:
 def _confirmed(old: Observation) -> Observation:
     """A confirmed observation waits for nobody any more."""
     expires = None if old.status == "provisional" else old.expires_at
-    return replace(
-        old, status="confirmed", confidence=raised(old.confidence, 1.0), expires_at=expires, review_at=None
-    )
+    return replace(old, status="confirmed", confidence=raised(old.confidence, 1.0), expires_at=expires, review_at=None)
 
 
 def _with(old: Observation, wanted: Revision) -> tuple[Evidence, ...]:
@@ -221,7 +217,7 @@ def _with(old: Observation, wanted: Revision) -> tuple[Evidence, ...]:
 
 def _settled(
     view: View, old: Observation, revised: Observation, new: Observation | None
-) -> Mapping[str, tuple[Observation, Observation]]:
+) -> dict[str, tuple[Observation, Observation]]:
     """What else changes in the fact that it states."""
     if old.attribute is None or view.settings.facts != "decide":
         return {} if new is None else {new.id: (new, new)}
@@ -250,7 +246,7 @@ def _released(view: View, old: Observation, revised: Observation, edited: set[st
         yield with_values(other, conflicts_with=left)
 
 
-def _result(view: View, old: Observation, wanted: Revision, edits: Sequence[Edited], added: Edited | None) -> Revised:
+def _result(old: Observation, wanted: Revision, edits: Sequence[Edited], added: Edited | None) -> Revised:
     new_id = "" if added is None else added.made.id
     path = added.path if added is not None else next((e.path for e in edits if e.made.id == old.id), old.path)
     warnings = () if added is None else added.warnings
