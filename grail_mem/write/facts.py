@@ -6,12 +6,12 @@ how files are written.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
-from grail_mem.model.fact import standings
+from grail_mem.model.fact import Claim, standings
 from grail_mem.model.filter import Filter
 from grail_mem.model.lineage import ALSO, predecessors
 from grail_mem.model.names import attribute_key
@@ -54,6 +54,14 @@ class _Fact:
 
     found: dict[str, Observation] = field(default_factory=dict)
     now: dict[str, Observation] = field(default_factory=dict)
+    read: dict[str, tuple[Observation, Claim | None]] = field(default_factory=dict)
+
+    def claims(self) -> dict[str, Claim]:
+        """Those that take part in the decision; what did not change is not read again."""
+        for id_, o in self.now.items():
+            if id_ not in self.read or self.read[id_][0] is not o:
+                self.read[id_] = (o, claim_of(o) if is_claim(o) else None)
+        return {id_: claim for id_ in self.now if (claim := self.read[id_][1]) is not None}
 
 
 def decide(view: View, made: Sequence[Observation]) -> tuple[list[Decided], dict[str, tuple[Observation, Observation]]]:
@@ -148,15 +156,15 @@ def _matching(view: View, f: Filter) -> list[Observation]:
 def _decide(fact: _Fact, made: Observation, wait: timedelta) -> Decided:
     """Let one statement take its place among the others."""
     before = dict(fact.now)
-    current = {id_: o for id_, o in before.items() if is_claim(o) and o.status != "superseded"}
+    claims = {id_: claim for id_, claim in fact.claims().items() if claim.by is None}
     if not is_claim(made):
         fact.now[made.id] = made
-        decision = "coexists" if is_for_a_time(made) and current else "new"
-        return _told(decision, tuple(sorted(current)) if decision == "coexists" else (), made)
+        beside = tuple(sorted(claims)) if is_for_a_time(made) else ()
+        return _told("coexists" if beside else "new", beside, made)
     statement = claim_of(made).statement
-    same = next((id_ for id_ in sorted(current) if claim_of(current[id_]).statement == statement), None)
+    same = min((id_ for id_, claim in claims.items() if claim.statement == statement), default=None)
     if same is not None:
-        fact.now[same] = repeated(current[same], made, provisional=wait)
+        fact.now[same] = repeated(before[same], made, provisional=wait)
         _settle(fact)
         return _told("known" if fact.now[same] == before[same] else "reinforced", (same,), None)
     fact.now[made.id] = made
@@ -195,21 +203,20 @@ def _told(decision: str, others: Sequence[str], stored: Observation | None, beat
 
 def _settle(fact: _Fact, explicit: Observation | None = None) -> None:
     """Give every claim its standing, and every claim that supersedes others the ids of those."""
-    claims = {id_: claim_of(o) for id_, o in fact.now.items() if is_claim(o)}
-    if explicit is not None and explicit.supersedes in claims:
+    if explicit is not None and explicit.supersedes in fact.claims():
         _supersede(fact, explicit.supersedes or "", explicit)
-        claims = {id_: claim_of(o) for id_, o in fact.now.items() if is_claim(o)}
+    claims = fact.claims()
     for id_, standing in standings(list(claims.values())).items():
         o = fact.now[id_]
         if standing.by is None or standing.ended_us is None:
-            fact.now[id_] = replace(o, conflicts_with=standing.conflicts)
-        else:
+            if o.conflicts_with != standing.conflicts:
+                fact.now[id_] = replace(o, conflicts_with=standing.conflicts)
+        elif standing != (claims[id_].by, claims[id_].ended_us, o.conflicts_with):
             until = from_us(standing.ended_us)
             fact.now[id_] = replace(
                 o, status="superseded", superseded_by=standing.by, valid_until=until, conflicts_with=()
             )
-    for id_ in claims:
-        fact.now[id_] = _with_lineage(fact, id_, claims.keys())
+    _name_predecessors(fact, claims)
 
 
 def _supersede(fact: _Fact, old: str, new: Observation) -> None:
@@ -228,19 +235,25 @@ def superseded(o: Observation, new: Observation) -> Observation:
     return replace(o, status="superseded", superseded_by=new.id, valid_until=until, conflicts_with=())
 
 
-def _with_lineage(fact: _Fact, id_: str, among: Iterable[str]) -> Observation:
-    """An observation that names what it supersedes, the latest first; what others say of it elsewhere is kept."""
-    o = fact.now[id_]
-    now = fact.now
-    mine = [other for other, it in now.items() if it.superseded_by == id_ and it.status == "superseded"]
-    mine.sort(key=lambda other: (now[other].valid_until or begins_at(now[other]), other), reverse=True)
-    own = set(among)
-    kept = [other for other in predecessors(o) if other not in own and other not in mine]
-    listed = [*mine, *kept]
-    extra = {name: value for name, value in o.extra.items() if name != ALSO}
-    return replace(
-        o, supersedes=listed[0] if listed else None, extra=extra | ({ALSO: listed[1:]} if listed[1:] else {})
-    )
+def _name_predecessors(fact: _Fact, among: Collection[str]) -> None:
+    """Let every claim name what it supersedes, the latest first; what it names elsewhere is kept."""
+    mine: dict[str, list[str]] = {}
+    for id_, o in fact.now.items():
+        if o.superseded_by in among and o.status == "superseded":
+            mine.setdefault(o.superseded_by or "", []).append(id_)
+    for id_ in among:
+        o = fact.now[id_]
+        own = sorted(mine.get(id_, ()), key=lambda it: (_until(fact.now[it]), it), reverse=True)
+        kept = [other for other in predecessors(o) if other not in among and other not in own]
+        listed = (*own, *kept)
+        if listed != predecessors(o):
+            extra = {name: value for name, value in o.extra.items() if name != ALSO}
+            extra |= {ALSO: list(listed[1:])} if listed[1:] else {}
+            fact.now[id_] = replace(o, supersedes=listed[0] if listed else None, extra=extra)
+
+
+def _until(o: Observation) -> datetime:
+    return o.valid_until or begins_at(o)
 
 
 def _with_near(view: View, facts: Mapping[Key, _Fact], made: Observation, decided: Decided) -> Decided:
