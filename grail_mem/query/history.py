@@ -5,12 +5,14 @@ Knows nothing of how revisions are made.
 
 from __future__ import annotations
 
+import json
+from collections import deque
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
 from grail_mem.errors import NotFoundError
-from grail_mem.model.lineage import predecessors, relatives
+from grail_mem.model.lineage import ALSO, predecessors, relatives
 from grail_mem.model.observation import Observation
 from grail_mem.query.find import locate, locate_all
 from grail_mem.query.sql import SqlSession
@@ -21,8 +23,8 @@ from grail_mem.store.ledger_line import Entry
 MOST: Final = 1_000
 """Revisions that one history shows; those nearest to the one asked for."""
 _NAMING: Final = """
-SELECT id FROM rows
-WHERE list_contains($ids::VARCHAR[], superseded_by) OR list_contains($ids::VARCHAR[], more->>'$.supersedes')
+SELECT id, superseded_by, more FROM rows
+WHERE superseded_by IS NOT NULL OR contains(more, '"supersedes') OR contains(more, '"conflicts_with')
 """
 
 
@@ -84,25 +86,37 @@ def history(view: View, session: SqlSession, id_: str) -> History:
     view.access.require("read", o.scope, id_=id_)
     if id_ in view.hidden:
         raise NotFoundError(f"There is no observation {id_}.", hint="`grail list` shows what is there.")
-    found = {id_: o}
-    edge: Collection[str] = [id_]
-    while edge and len(found) < MOST:
-        named = {other for at in edge for other in relatives(found[at])} | _naming(session, edge)
-        there = _readable(view, named - found.keys())
-        found |= there
-        edge = list(there)
+    found = _readable(view, _lineage(session, o)) | {id_: o}
     revisions = sorted(found.values(), key=lambda it: (it.valid_from or it.observed_at, it.id))
-    return History(id_, tuple(revisions[:MOST]), tuple(_steps(view, found.keys())))
+    return History(id_, tuple(revisions), tuple(_steps(view, found.keys())))
 
 
-def _naming(session: SqlSession, ids: Iterable[str]) -> set[str]:
-    """Those that name one of these as what they supersede, or as what superseded them."""
-    return set(session.ask(_NAMING, {"ids": list(ids)}).column("id").to_pylist())
+def _lineage(session: SqlSession, o: Observation) -> list[str]:
+    """The ids of all revisions that are joined to one, whichever of two names the other; the nearest first."""
+    joined: dict[str, set[str]] = {}
+    named = [(row["id"], _named(row)) for row in session.ask(_NAMING).to_pylist()]
+    for one, others in [*named, (o.id, relatives(o))]:
+        for other in others:
+            joined.setdefault(one, set()).add(other)
+            joined.setdefault(other, set()).add(one)
+    found = {o.id: None}
+    waiting = deque(found)
+    while waiting and len(found) < MOST:
+        for other in sorted(joined.get(waiting.popleft(), set()) - found.keys()):
+            found[other] = None
+            waiting.append(other)
+    return list(found)[:MOST]
+
+
+def _named(row: dict[str, Any]) -> list[str]:
+    """What a row names in its lineage, as `model.lineage.relatives` tells of an observation."""
+    more = json.loads(row["more"]) if row["more"] else {}
+    also = more.get("extra", {}).get(ALSO)
+    listed = [row["superseded_by"], more.get("supersedes"), *more.get("conflicts_with", ())]
+    return [id_ for id_ in (*listed, *(also if isinstance(also, list) else ())) if isinstance(id_, str)]
 
 
 def _readable(view: View, ids: Collection[str]) -> dict[str, Observation]:
-    if not ids:
-        return {}
     there = {id_: row.observation for id_, row in locate_all(view, ids).items()}
     return {id_: o for id_, o in there.items() if id_ not in view.hidden and view.access.may("read", o.scope)}
 

@@ -16,7 +16,7 @@ from grail_mem.model.filter import Filter
 from grail_mem.model.lineage import ALSO, predecessors
 from grail_mem.model.names import attribute_key
 from grail_mem.model.observation import Observation
-from grail_mem.model.times import from_us
+from grail_mem.model.times import from_us, to_us
 from grail_mem.query.view import View
 from grail_mem.write.edited import Edited, read_all, with_values
 from grail_mem.write.saying import REINFORCED, begins_at, claim_of, is_claim, is_for_a_time, repeated
@@ -165,10 +165,10 @@ def _decide(fact: _Fact, made: Observation, wait: timedelta) -> Decided:
     same = min((id_ for id_, claim in claims.items() if claim.statement == statement), default=None)
     if same is not None:
         fact.now[same] = repeated(before[same], made, provisional=wait)
-        _settle(fact)
+        _settle(fact, to_us(begins_at(made)))
         return _told("known" if fact.now[same] == before[same] else "reinforced", (same,), None)
     fact.now[made.id] = made
-    _settle(fact, explicit=made)
+    _settle(fact, to_us(begins_at(made)), made)
     after = fact.now[made.id]
     if after.superseded_by is not None:
         return _told("superseded_on_arrival", (after.superseded_by,), made)
@@ -201,11 +201,19 @@ def _told(decision: str, others: Sequence[str], stored: Observation | None, beat
     return Decided(decision, tuple(others), stored, words)
 
 
-def _settle(fact: _Fact, explicit: Observation | None = None) -> None:
-    """Give every claim its standing, and every claim that supersedes others the ids of those."""
+def _settle(fact: _Fact, since_us: int | None = None, explicit: Observation | None = None) -> None:
+    """Give every claim its standing, and every claim that supersedes others the ids of those.
+
+    Args:
+        fact: Changed in place.
+        since_us: The time of what was said last; what was superseded before it is not touched by it.
+        explicit: A statement that may name what it replaces.
+    """
     if explicit is not None and explicit.supersedes in fact.claims():
         _supersede(fact, explicit.supersedes or "", explicit)
     claims = fact.claims()
+    if since_us is not None:
+        claims = {id_: it for id_, it in claims.items() if it.ended_us is None or it.ended_us > since_us}
     for id_, standing in standings(list(claims.values())).items():
         o = fact.now[id_]
         if standing.by is None or standing.ended_us is None:
