@@ -33,7 +33,9 @@ def contents(memory: Memory, **asked: Any) -> list[str]:
 def test_supersede_keeps_the_old_revision_as_history(memory: Memory, attribute: str | None) -> None:
     """It held until the time that is named; the new one holds from then on and is like the old one in all else."""
     old = add(memory, attribute=attribute, tags=["place"], category="acme", scope="project:x")
-    done = memory.revise(old, action="supersede", reason="They moved.", content="The office is in Kiel.", at="2026-05-01")
+    done = memory.revise(
+        old, action="supersede", reason="They moved.", content="The office is in Kiel.", at="2026-05-01"
+    )
     assert (done.id, done.action, done.changed) == (old, "supersede", (old,))
     new = memory.get(done.new_id)
     assert (new.category, new.tags, new.scope, new.attribute) == ("acme", ("place",), "project:x", attribute)
@@ -94,7 +96,9 @@ def test_dispute_keeps_both_and_the_settlement_frees_the_other(memory: Memory, a
 def test_a_dispute_holds_against_what_was_said_again_and_again(memory: Memory) -> None:
     """A fact that was reinforced later than it was first said can be disputed too."""
     old = add(memory, attribute="acme/office")
-    memory.add_observation(content="The office is in Hamburg.", attribute="acme/office", session="s", observed_at="2026-06-01")
+    memory.add_observation(
+        content="The office is in Hamburg.", attribute="acme/office", session="s", observed_at="2026-06-01"
+    )
     done = memory.revise(old, action="dispute", reason="Ann says no.", content="The office is in Kiel.")
     assert memory.get(old).conflicts_with == (done.new_id,)
 
@@ -132,7 +136,9 @@ def test_what_is_superseded_is_revised_no_more(memory: Memory) -> None:
 def test_history_tells_who_when_and_why_from_every_revision(memory: Memory) -> None:
     """Asked from either end, it is the same; a hand-set `supersedes` is followed too, and what is hidden is not told."""
     first = add(memory)
-    second = memory.revise(first, action="supersede", reason="They moved.", content="Kiel.", at="2026-02-01", actor="ann").new_id
+    second = memory.revise(
+        first, action="supersede", reason="They moved.", content="Kiel.", at="2026-02-01", actor="ann"
+    ).new_id
     third = memory.revise(second, action="correct", reason="A slip.", content="Kiel-Ost.", actor="bob").new_id
     fourth = add(memory, content="By hand.", observed_at="2026-06-01", supersedes=third)
     wanted = [first, second, third, fourth]
@@ -146,7 +152,7 @@ def test_history_tells_who_when_and_why_from_every_revision(memory: Memory) -> N
         memory.compact()
     assert found.to_dict()["revisions"][-1]["supersedes"] == [third]
     memory.hide(second)
-    assert [o.id for o in memory.history(first).revisions] == [first]
+    assert sorted(o.id for o in memory.history(first).revisions) == sorted({*wanted} - {second})
     with pytest.raises(NotFoundError):
         memory.history(second)
 
@@ -201,15 +207,15 @@ def test_pinned_does_not_age(memory: Memory) -> None:
     before = path.read_bytes()
 
     def aged() -> bool:
-        (hit,) = memory.search("What did the ferry audit find?").observations
+        (hit,) = asking.search("What did the ferry audit find?").observations
         return any("days old" in reason for reason in hit.reasons)  # type: ignore[attr-defined]  # ranked answers hold hits
 
     (memory.root / "grail.yaml").write_text("silence: never\n")
-    with Memory(memory.root, embedder="none") as memory:
+    with Memory(memory.root, embedder="none") as asking:
         assert aged()
-        assert memory.pin(old).changed
+        assert asking.pin(old).changed
         assert not aged()
-        assert memory.unpin(old).changed
+        assert asking.unpin(old).changed
     assert path.read_bytes() == before
 
 
