@@ -37,7 +37,7 @@ def revise_command(
     actor: o.Actor = None,
     as_json: o.AsJson = False,
 ) -> None:
-    """Confirm, correct, supersede, expire or dispute an observation.
+    """Confirm, correct, replace, end or dispute an observation.
 
     ACTION is confirm (it is so), correct (it never was; the content is), supersede (it was so until --at; now the content is), expire (it is so no longer) or dispute (somebody says otherwise). What was said before stays: `grail history` shows it.
     """
@@ -59,9 +59,9 @@ def revise_command(
 
 
 def history_command(words: o.IdWords = None, *, root: o.Root = None, as_json: o.AsJson = False) -> None:
-    """Print all revisions of an observation, and who did what and why.
+    """Print the revisions of an observation, and who made them.
 
-    The revisions stand in the order of the times they tell of; > marks the one asked for. ID may be the last 4 or more characters of it.
+    With when and why. The revisions stand in the order of the times they tell of; > marks the one asked for. ID may be the last 4 or more characters of it.
     """
     place, (named,) = split("history", words, root, ["ID"])
     with place.read() as memory:
@@ -140,7 +140,7 @@ def pin_command(
     words: o.IdWords = None, *, root: o.Root = None, actor: o.Actor = None, reason: o.Reason = "",
     as_json: o.AsJson = False,
 ) -> None:  # fmt: skip
-    """Keep age from taking anything from an observation in a ranking.
+    """Keep age from lowering an observation in a ranking.
 
     ID may be the last 4 or more characters of it.
     """
