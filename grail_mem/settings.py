@@ -18,6 +18,7 @@ from grail_mem.model.scope import clean_scope
 
 DURABILITIES: Final = ("full", "fast")
 STAMPS: Final = ("sync", "never")
+FACTS: Final = ("decide", "keep")
 SILENCES: Final = ("gate", "never")
 RECIPES: Final = ("words", "vectors", "lexical")
 """What weights of the ranking there are for: vectors of words and passages, vectors of passages only, no vectors."""
@@ -93,6 +94,17 @@ class Settings:
             "`vectors`, `lexical`), or `reciprocal_rank` (places in the order by words and in that by vectors; never silent)"
         },
     )
+    facts: str = field(
+        default="decide",
+        metadata={
+            "about": "`decide`: a new observation with an attribute reinforces, supersedes or is marked against what is known of "
+            "it; `keep`: it is stored beside it"
+        },
+    )
+    provisional_days: int = field(
+        default=30,
+        metadata={"about": "days after which a provisional observation expires that nobody repeats; 0 for never"},
+    )
     half_life_days: float = field(
         default=30.0,
         metadata={"about": "days after which an episodic observation counts half in a ranking; 0 for never"},
@@ -167,7 +179,7 @@ def _meant(key: str, known: dict[str, Any]) -> str:
 
 _AT_LEAST: Final[dict[str, float]] = {
     "compact_after": 1, "compact_share": 0, "look_after_s": 0, "scan_files": 0, "max_content_bytes": 1,
-    "half_life_days": 0, "freshness_floor": 0.01,
+    "provisional_days": 0, "half_life_days": 0, "freshness_floor": 0.01,
 }  # fmt: skip
 _NOT_WHOLE: Final = frozenset({"compact_share", "look_after_s", "half_life_days", "freshness_floor"})
 
@@ -183,7 +195,13 @@ def _wrong(key: str, value: Any) -> str:
         return f"must be text, not {value!r}"
     if key == "embedder" and not re.fullmatch("auto|local|none|sentence-transformers:.+", value):
         return f"must be auto, local, none or sentence-transformers:MODEL, not {value!r}"
-    choices = {"durability": DURABILITIES, "stamp": STAMPS, "silence": SILENCES, "ranking": RANKINGS}.get(key)
+    choices = {
+        "durability": DURABILITIES,
+        "stamp": STAMPS,
+        "silence": SILENCES,
+        "facts": FACTS,
+        "ranking": RANKINGS,
+    }.get(key)
     if choices:
         return "" if value in choices else f"must be one of {', '.join(choices)}, not {value!r}"
     try:

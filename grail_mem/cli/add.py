@@ -97,8 +97,9 @@ def _add_one(
     if as_json:
         output.show_json(done.to_dict())
         return
-    output.say(f"{'added' if done.created else 'there already'}  {done.id}  {done.path}")
-    for warning in done.warnings if done.created else ():
+    said = "added" if done.created else "reinforced" if done.decision == "reinforced" else "there already"
+    output.say(f"{said}  {done.id}  {done.path}")
+    for warning in done.warnings if done.created or done.decision == "reinforced" else ():
         output.note(f"note: {warning}")
 
 

@@ -78,7 +78,7 @@ def update_command(
     with place.read() as memory:
         id_ = full_id(memory, named)
         done = memory.update(id_, append=append, reason=reason, actor=actor, **fields)
-    _show(done, "updated", "nothing changed", as_json=as_json)
+    show_changed(done, "updated", "nothing changed", as_json=as_json)
 
 
 def move_command(
@@ -96,7 +96,7 @@ def move_command(
     place, (named, category) = split("move", words, root, ["ID", "CATEGORY"])
     with place.read() as memory:
         done = memory.move(full_id(memory, named), category, reason=reason, actor=actor)
-    _show(done, "moved", "it is there already", as_json=as_json)
+    show_changed(done, "moved", "it is there already", as_json=as_json)
 
 
 def delete_command(
@@ -114,7 +114,7 @@ def delete_command(
     place, (named,) = split("delete", words, root, ["ID"])
     with place.read() as memory:
         done = memory.hide(full_id(memory, named), reason=reason, actor=actor)
-    _show(done, "hidden", "hidden already", as_json=as_json)
+    show_changed(done, "hidden", "hidden already", as_json=as_json)
     if not as_json:
         output.note(f"The file stays; `{place.command('restore', done.id)}` brings it back.")
 
@@ -134,10 +134,11 @@ def restore_command(
     place, (named,) = split("restore", words, root, ["ID"])
     with place.read() as memory:
         done = memory.restore(full_id(memory, named), reason=reason, actor=actor)
-    _show(done, "restored", "it was not hidden", as_json=as_json)
+    show_changed(done, "restored", "it was not hidden", as_json=as_json)
 
 
-def _show(done: Changed, changed: str, unchanged: str, *, as_json: bool) -> None:
+def show_changed(done: Changed, changed: str, unchanged: str, *, as_json: bool) -> None:
+    """Print what became of a change."""
     if as_json:
         output.show_json(done.to_dict())
         return

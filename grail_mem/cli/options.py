@@ -211,7 +211,12 @@ AnyScope = Annotated[
     list[str] | None, typer.Option("--scope", metavar="SCOPE", help="In that scope, such as user:u1. Repeat: any.")
 ]
 Containing = Annotated[str | None, typer.Option("--text", metavar="TEXT", help="Title or content contain it.")]
-AsOf = Annotated[str | None, typer.Option("--as-of", metavar="TIME", help="Valid then: begun, not ended.")]
+AnyAttribute = Annotated[list[str] | None, typer.Option("--attribute", metavar="NAME", help="States it. Repeat: any.")]
+AsOf = Annotated[str | None, typer.Option("--as-of", metavar="TIME", help="Valid then, as is known now.")]
+BelievedAt = Annotated[
+    str | None, typer.Option("--believed-at", metavar="TIME", help="Recorded by then, and valid as was known.")
+]
+History = Annotated[bool, typer.Option("--history", help="Also what is superseded, archived or over.")]
 Limit = Annotated[str | None, typer.Option("--limit", metavar="N", help="At most so many; 50 when left out.")]
 Order = Annotated[
     str | None,

@@ -9,8 +9,9 @@ from grail_mem.memory.opened import Opened, as_id
 from grail_mem.model.filter import Texts, Time
 from grail_mem.model.problem import Gather
 from grail_mem.write import change
-from grail_mem.write.add import Written, add
+from grail_mem.write.add import add
 from grail_mem.write.change import Changed
+from grail_mem.write.placed_facts import Written
 from grail_mem.write.validate import Draft, read_draft
 
 

@@ -20,6 +20,10 @@ KINDS: Final = ("semantic", "episodic", "procedural", "prospective", "summary")
 STATUSES: Final = ("provisional", "confirmed", "superseded", "archived")
 SOURCE_KINDS: Final = ("user_statement", "system", "tool_result", "session_summary", "agent_inference")
 
+DISPUTED: Final = "disputed_at"
+"""The frontmatter key for since when somebody says that it is not so."""
+PINNED: Final = "pinned"
+"""The frontmatter key of what age takes nothing from."""
 MAX_TURN: Final = 1_000_000_000
 """Far more turns than a session has, and a number that every column holds."""
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -102,6 +106,8 @@ class Observation:
         speaker: Who said it; upper and lower case and spaces make no difference when speakers are compared.
         extra: Frontmatter keys that grail_mem does not know, as found.
         sha256: Digest of the file's bytes.
+        superseded_by: What took its place.
+        conflicts_with: What says otherwise and is not settled against it.
     """
 
     id: str
@@ -133,6 +139,8 @@ class Observation:
     related_to: tuple[str, ...] = ()
     extra: dict[str, Any] = field(default_factory=dict)
     sha256: str = ""
+    superseded_by: str | None = None
+    conflicts_with: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The observation as plain JSON values; times as `2026-06-02T14:23:00Z`, absent values left out."""

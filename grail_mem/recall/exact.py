@@ -6,8 +6,7 @@ Knows nothing of how rows are stored.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from grail_mem.model.filter import Filter, Page, Position, write_cursor
 from grail_mem.model.names import entity_key
@@ -19,6 +18,9 @@ from grail_mem.query.view import View
 from grail_mem.recall.proven import proven
 from grail_mem.recall.ranked import timed
 from grail_mem.recall.result import Abstention, Citation, Recall
+
+CURRENT: Final = "current"
+"""The condition that holds unless history is asked for."""
 
 
 def recall(view: View, f: Filter, page: Page) -> Recall:
@@ -107,25 +109,25 @@ def explain(view: View, f: Filter, page: Page | None = None) -> Abstention:
         )
     if page is not None and page.after is not None:
         return Abstention("no_match", "There is nothing after this cursor.")
-    alone = {name: count(view, _only(f, name)) for name in f.conditions()}
+    alone = {name: count(view, f.only(name)) for name in f.conditions()}
     total = f"{view.n_rows} observation{'s' if view.n_rows != 1 else ''}"
     empty = [name for name, n in alone.items() if not n]
     if empty:
+        if CURRENT in empty:
+            return Abstention("no_match", f"None of {total} is current; include_history=True shows what was.")
         said = "; ".join(f"{name}={_shown(f, name)}" for name in empty)
         return Abstention("no_match", f"No observation of {total} meets {said}.")
+    if set(alone) == {CURRENT}:  # the cascade looks at passages, of which what is current has none
+        return Abstention("no_match", f"No observation of {total} that is current can be searched.")
     counts = ", ".join(f"{name} alone {n}" for name, n in alone.items())
     return Abstention("no_match", f"Each condition is met by some of {total} ({counts}), but by none together.")
-
-
-def _only(f: Filter, condition: str) -> Filter:
-    """The filter with one of its conditions."""
-    name = condition if hasattr(f, condition) else f"{condition}_us"
-    return replace(Filter(), **{name: getattr(f, name)})
 
 
 def _shown(f: Filter, condition: str) -> str:
     if condition == "category":
         return ", ".join(glob.pattern for glob in f.category)
+    if condition == "believed_at" and f.known_us is not None:
+        return f"{from_us(f.known_us):%Y-%m-%dT%H:%M:%SZ}"
     if not hasattr(f, condition):
         return f"{from_us(getattr(f, f'{condition}_us')):%Y-%m-%dT%H:%M:%SZ}"
     value = getattr(f, condition)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from grail_mem.index.corpus import observations_at
 from grail_mem.index.document import own_title
+from grail_mem.model.observation import PINNED
 from grail_mem.query.select import as_files_say
 from grail_mem.query.view import View
 from grail_mem.recall.exact import behind
@@ -49,7 +50,8 @@ def fresh(hits: Sequence[Hit], asked_at: datetime, half_life_days: float, floor:
     made = []
     for hit in hits:
         days = (asked_at - hit.observed_at).total_seconds() / 86_400
-        share = max(0.5 ** (max(days, 0) / half_life_days), floor) if hit.kind == "episodic" else 1.0
+        ages = hit.kind == "episodic" and hit.extra.get(PINNED) is not True
+        share = max(0.5 ** (max(days, 0) / half_life_days), floor) if ages else 1.0
         if share < 1:
             said = (*hit.reasons, f"{days:.0f} days old: counts {share:.2f}")
             hit = replace(hit, score=round(hit.score + math.log(share), 3), reasons=said)  # noqa: PLW2901

@@ -25,29 +25,9 @@ from grail_mem.store.observation_file import render_observation
 from grail_mem.write.edited import folder_on_disk, free_path
 from grail_mem.write.evidence import with_evidence
 from grail_mem.write.permit import for_caller
+from grail_mem.write.placed_facts import Written, is_decided, with_facts
 from grail_mem.write.staged import Placing, discard, make_durable, place, stage, staging, writing
 from grail_mem.write.validate import Draft, make_observation
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """What became of one write.
-
-    Attributes:
-        id: The observation's ULID.
-        path: Its file, relative to the root.
-        created: False when the same observation was there already; then `id` and `path` are those of that one.
-        warnings: What was adjusted or is worth knowing.
-    """
-
-    id: str
-    path: str
-    created: bool = True
-    warnings: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, object]:
-        """The result as plain JSON values."""
-        return {"id": self.id, "path": self.path, "created": self.created, "warnings": list(self.warnings)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +78,13 @@ def add(view: View, drafts: Sequence[Draft], *, actor: str) -> list[Written]:
                 for item in ready:  # what was revoked meanwhile counts
                     view.access.require("write", item.observation.scope)
                 results, placings, unused = _decide(view, ready, staged, actor)
+                made = {o.id: o for o in (item.observation for item in ready) if is_decided(view, o)}
+                results, placings, replaced = with_facts(view, results, placings, made, staging_fd, actor)
+                unused += replaced
+                staged = [*staged, *(placing.staged for placing in placings)]
                 place(view, placings, staging_fd)
         except Exception:  # not an interrupt: what is committed by then is finished by the next writer
-            discard(staging_fd, staged)
+            discard(staging_fd, list(dict.fromkeys(staged)))
             raise
         discard(staging_fd, unused)
         make_durable(view)  # also what another call stored that says the same and has not returned yet
@@ -125,9 +109,10 @@ def _decide(
     at = format_time(datetime.now(UTC))
     for item, name in zip(ready, staged, strict=True):
         made, print_ = item.observation, item.fingerprint
-        same = here.get(print_) or said.same.get(print_)
+        same = here.get(print_) or _same(said.same.get(print_), made)
         if same is not None:
-            results.append(Written(same.id, same.path, created=False, warnings=(*item.warnings, ALREADY_THERE)))
+            warnings = (*item.warnings, ALREADY_THERE)
+            results.append(Written(same.id, same.path, created=False, warnings=warnings, decision="known"))
             unused.append(name)
             continue
         folder = item.path.rpartition("/")[0]
@@ -141,6 +126,12 @@ def _decide(
         here[print_] = Written(made.id, path, warnings=(*item.warnings, *hidden))
         results.append(here[print_])
     return results, placings, unused
+
+
+def _same(there: Observation | None, made: Observation) -> Observation | None:
+    """What says the same, unless it is history and this is said at another time: a fact may come back."""
+    came_back = there is not None and there.superseded_by is not None and there.observed_at != made.observed_at
+    return None if came_back else there
 
 
 ALREADY_THERE: Final = "the same observation was there already; nothing was written."

@@ -165,6 +165,11 @@ def with_extra(edited: Edited, key: str, value: object) -> Edited:
     return _rewritten(edited, replace(edited.made, extra={**edited.made.extra, key: value}))
 
 
+def with_values(edited: Edited, **values: Any) -> Edited:
+    """The observation with values of its attributes that are ours and need no check."""
+    return _rewritten(edited, replace(edited.made, **values))
+
+
 def _rewritten(edited: Edited, new: Observation, warnings: tuple[str, ...] = ()) -> Edited:
     """The smallest edit of the file that makes it say this."""
     before, after = fields_of(edited.made), fields_of(new)
@@ -290,20 +295,25 @@ def commit(
         _permit(view, edited, right)
     filed = [edited for edited in changed if edited.changes_file]
     others = [entry for edited in changed for entry in _tombstone(edited, at, actor, reason)]
+    placings = placings_of(filed, staging_fd, at=at, actor=actor, reason=reason)
+    try:
+        place(view, placings, staging_fd, beside=[*others, *beside])
+    except Exception:  # not an interrupt: what is committed by then is finished by the next writer
+        discard(staging_fd, [placing.staged for placing in placings])
+        raise
+    make_durable(view) if filed else confirm(view)
+
+
+def placings_of(filed: Sequence[Edited], staging_fd: int, *, at: str, actor: str, reason: str) -> list[Placing]:
+    """The files of observations that change, staged, with what the ledger is told of each."""
     names = stage(staging_fd, [edited.data or b"" for edited in filed])
-    placings = [
+    return [
         Placing(
             name, edited.path, edited.data or b"", _entry(edited, at, actor, reason),
             sha256(edited.old).hexdigest() if edited.row else "",
         )
         for name, edited in zip(names, filed, strict=True)
     ]  # fmt: skip
-    try:
-        place(view, placings, staging_fd, beside=[*others, *beside])
-    except Exception:  # not an interrupt: what is committed by then is finished by the next writer
-        discard(staging_fd, names)
-        raise
-    make_durable(view) if filed else confirm(view)
 
 
 def _permit(view: View, edited: Edited, right: str) -> None:

@@ -15,7 +15,7 @@ from grail_mem.errors import UnsupportedEvidenceError
 from grail_mem.model.observation import Evidence, fingerprint
 from grail_mem.model.quote import Found
 from grail_mem.model.times import format_time
-from grail_mem.query.find import who_says
+from grail_mem.query.find import locate, who_says
 from grail_mem.query.view import View
 from grail_mem.store.files import translated
 from grail_mem.store.layout import CHATS
@@ -33,6 +33,7 @@ from grail_mem.write.evidence import (
     passages,
 )
 from grail_mem.write.ingest import SourceFile, placed, placing_of
+from grail_mem.write.placed_facts import Written, is_decided, with_facts
 from grail_mem.write.quotes import Quote
 from grail_mem.write.staged import Placing, discard, make_durable, place, stage, staging, writing
 from grail_mem.write.transcript import Sent, append, derived_id, require_own
@@ -53,6 +54,8 @@ class Remembered:
         status: `confirmed`, or `provisional` for a conclusion that no quote supports.
         support: How well the quote supports the claim, who judged, and why.
         warnings: What was adjusted or is worth knowing.
+        decision: What became of it among what is known: one of `write.facts.DECISIONS`.
+        others: Ids of the observations that the decision is about.
     """
 
     id: str
@@ -61,6 +64,8 @@ class Remembered:
     status: str
     support: Support
     warnings: tuple[str, ...] = ()
+    decision: str = "new"
+    others: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
         """The result as plain JSON values."""
@@ -71,7 +76,7 @@ class Remembered:
                 "verdict": judged.verdict, "score": judged.score, "checker": judged.checker,
                 "reasons": list(judged.reasons),
             },
-            "warnings": list(self.warnings),
+            "warnings": list(self.warnings), "decision": self.decision, "others": list(self.others),
         }  # fmt: skip
 
 
@@ -189,16 +194,17 @@ def _store(view: View, asked: Claim, shown: Sequence[_Shown], best: _Shown, draf
             made = make_new(view, replace(draft, evidence=evidence, turn=_turn_in_session(asked, evidence)))
             print_ = fingerprint(made.made)
             said = who_says(view, {print_: made.made})
-            if (same := said.same.get(print_)) is None:
-                _put(view, staging_fd, made, files, print_, actor)
+            same = said.same.get(print_)
+            if same is None:
+                written = _put(view, staging_fd, made, files, print_, actor)
+            else:
+                written = Written(same.id, same.path, created=False, warnings=(ALREADY_THERE,), decision="known")
+            status = locate(view, written.id).observation.status
         make_durable(view)
-    if same is not None:
-        there, warnings = same, [ALREADY_THERE]
-    else:
-        there, warnings = replace(made.made, path=made.path), list(made.warnings)
     return Remembered(
-        there.id, there.path, created=same is None, status=there.status, support=best.support, warnings=tuple(warnings)
-    )
+        written.id, written.path, created=written.created, status=status, support=best.support,
+        warnings=written.warnings, decision=written.decision, others=written.others,
+    )  # fmt: skip
 
 
 def _turn_in_session(asked: Claim, evidence: Sequence[Evidence]) -> int | None:
@@ -223,7 +229,8 @@ def _recorded(view: View, asked: Claim, shown: Sequence[_Shown]) -> tuple[list[S
     return files, tuple(at.evidence(one.support) for at, one in zip(located, shown, strict=True))
 
 
-def _put(view: View, staging_fd: int, made: Edited, files: Sequence[SourceFile], print_: int, actor: str) -> None:
+def _put(view: View, staging_fd: int, made: Edited, files: Sequence[SourceFile], print_: int, actor: str) -> Written:
+    """Place an observation with its sources, among what is known of the fact it states."""
     at = format_time(datetime.now(UTC))
     data = made.data or b""
     staged = stage(staging_fd, [data, *(file.data for file in files)])
@@ -238,7 +245,15 @@ def _put(view: View, staging_fd: int, made: Edited, files: Sequence[SourceFile],
     )
     try:
         placings = [placing_of(file, name, at=at, actor=actor) for file, name in zip(files, staged[1:], strict=True)]
-        place(view, [*placings, Placing(staged[0], made.path, data, entry)], staging_fd)
+        placings.append(Placing(staged[0], made.path, data, entry))
+        stated = {made.made.id: made.made} if is_decided(view, made.made) else {}
+        results, settled, unused = with_facts(
+            view, [Written(made.made.id, made.path, warnings=made.warnings)], placings, stated, staging_fd, actor
+        )
+        staged += [placing.staged for placing in settled if placing.staged not in staged]
+        place(view, settled, staging_fd)
     except Exception:  # not an interrupt: what is committed by then is finished by the next writer
         discard(staging_fd, staged)
         raise
+    discard(staging_fd, unused)
+    return results[0]

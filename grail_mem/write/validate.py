@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from functools import lru_cache
 from typing import Any, Final
 
@@ -133,6 +133,8 @@ def make_observation(draft: Draft, *, now: datetime, settings: Settings) -> tupl
         entities=with_endpoints(said.pop("entities", ()), relationships, warnings),
         **said,
     )
+    if made.status == "provisional" and made.expires_at is None and settings.provisional_days:
+        made = replace(made, expires_at=recorded_at + timedelta(days=settings.provisional_days))
     if made.valid_from and made.valid_until and made.valid_until <= made.valid_from:
         gather.found.append(
             f"valid_until ({format_time(made.valid_until)}) must be after valid_from ({format_time(made.valid_from)})."
