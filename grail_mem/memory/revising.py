@@ -15,8 +15,6 @@ from grail_mem.write import keep, revise
 from grail_mem.write.change import Changed
 from grail_mem.write.revise import Revised
 
-WITHIN: str = "7d"
-
 
 class Revising(Opened):
     """Revising observations with a reason, their history, and what is due."""
@@ -71,7 +69,7 @@ class Revising(Opened):
             view = self._open()
             return self._asked(lambda session: history.history(view, session, as_id(id)))
 
-    def due(self, *, within: str = WITHIN) -> list[Due]:
+    def due(self, *, within: str = "7d") -> list[Due]:
         """What somebody should look at: reviews that are due, what ends soon, tasks whose time comes; each once.
 
         Args:
