@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from grail_mem.memory.consolidating import Consolidating
+from grail_mem.memory.forgetting import Forgetting
 from grail_mem.memory.keeping import Keeping
 from grail_mem.memory.opened import open_root
 from grail_mem.memory.reading import Reading
@@ -18,7 +19,7 @@ from grail_mem.memory.writing import Writing
 __all__ = ["VERBS", "Memory", "open_root"]
 
 
-class Memory(Writing, Recalling, Reading, Consolidating, Keeping):
+class Memory(Writing, Forgetting, Recalling, Reading, Consolidating, Keeping):
     """One opened store. Safe to use from several threads; every process opens its own.
 
     Args:

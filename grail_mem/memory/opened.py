@@ -27,6 +27,7 @@ from grail_mem.recall.reranking import Reranker, chosen_reranker
 from grail_mem.settings import Settings, read_settings
 from grail_mem.store.layout import Layout
 from grail_mem.write.recovery import recover_on_opening, settle
+from grail_mem.write.sweep import sweep_on_opening
 from grail_mem.write.sync import sync
 
 T = TypeVar("T")
@@ -54,6 +55,7 @@ class Opened:
         self._lock = threading.RLock()
         self._view = View(self._layout, self._settings)
         recover_on_opening(self._view)
+        sweep_on_opening(self._view)
         self._sql: SqlSession | None = None
         self._embedder = chosen_embedder(self._settings.embedder if embedder is None else embedder)
         self._reranker = chosen_reranker(reranker)

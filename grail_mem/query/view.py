@@ -25,9 +25,10 @@ from grail_mem.store.clone import clone_name
 from grail_mem.store.files import UNKNOWN_STATE, FileState, read_file
 from grail_mem.store.journal import Journal
 from grail_mem.store.layout import Layout
-from grail_mem.store.ledger import Chain, Ledger
-from grail_mem.store.ledger_line import DECISIONS, GONE, Entry
+from grail_mem.store.ledger import TOMBSTONES, Chain, Ledger
+from grail_mem.store.ledger_line import AGAIN, DECISIONS, ERASE, GONE, Entry
 from grail_mem.store.observation_file import Adopted, FileRow, read_observation
+from grail_mem.store.receipt import Receipts
 from grail_mem.store.scan import FolderState, Found, scan_all, scan_folders
 from grail_mem.store.snapshot import INDEX, PAYLOADS, Fingerprints, Manifest, newest, require_whole
 
@@ -77,6 +78,8 @@ class View:
         self.delta = Delta(problems=dict(self.manifest.problems))
         self.tombstones = {} if ledger_from_start else dict(self.manifest.tombstones)
         self.hidden = {id_ for id_, (*_, hides) in self.tombstones.items() if hides}
+        self.receipts = Receipts(() if ledger_from_start else self.manifest.receipts)
+        self._forgotten: set[str] = set()  # erased ids whose files were not looked at since
         self._clone = ""
         self._unheard = False  # whether lines of the ledger were read and perhaps not all of them heard
         self._touched: set[str] = set()
@@ -155,8 +158,10 @@ class View:
             entry.id
         ):  # somebody changed the line; its file is found by the next scan
             return
-        if entry.action in ("hide", "restore"):
-            self._bury(entry)
+        if entry.action in (*TOMBSTONES, ERASE, AGAIN):
+            (self._bury if entry.action in TOMBSTONES else self._forget)(entry)
+            return
+        if not entry.path:  # what the line said was taken out of it
             return
         if self._is_seen(entry):  # a scan came before the line: it is nobody else's change after all
             self._unsynced.pop(entry.path, None)
@@ -195,10 +200,26 @@ class View:
             (self.hidden.add if hides else self.hidden.discard)(entry.id)
             self.delta.version += 1
 
+    def _forget(self, entry: Entry) -> None:
+        """Hear that an observation was erased; nobody shall hear of its former files as of something that vanished."""
+        self.receipts.hear(entry)
+        if entry.action == ERASE:
+            self._forgotten.add(entry.id)
+            self._told |= {path: ("", "") for path, (id_, _) in self._told.items() if id_ == entry.id}
+            self._touched |= {path for path, word in self._adopted.items() if word.id == entry.id}
+            self._adopted = {path: word for path, word in self._adopted.items() if word.id != entry.id}
+            self._unsynced = {path: change for path, change in self._unsynced.items() if change.id != entry.id}
+            self._gone.pop(entry.id, None)
+            self._touched.add(self._owners.pop(entry.id, ""))
+            self._touched.discard("")
+
     def absorb(self, *, progress: Callable[[int], None] | None = None) -> None:
         """Hear the ledger and look at the files it names."""
         self.catch_up()
         self._open_reader()
+        if self._forgotten:
+            self._touched |= set(self.paths_of(self._forgotten).values())
+            self._forgotten.clear()
         self._look_at_touched(progress)
 
     def _look_at_touched(self, progress: Callable[[int], None] | None, read: Collection[str] = ()) -> None:
@@ -262,7 +283,7 @@ class View:
         wanted = set(paths)
         changes = look(
             self.delta, self.base(), self.layout, wanted, zone=self.settings.zone, adopted=self._adopted,
-            owners=self._owners, progress=progress,
+            owners=self._owners, told=self._told, receipts=self.receipts, progress=progress,
         )  # fmt: skip
         for path in wanted | {change.path for change in changes} | {change.was for change in changes if change.was}:
             folder, _, name = path.rpartition("/")
@@ -301,7 +322,8 @@ class View:
             found = scan_all(self.layout, {}, lambda _: {})
             reading.begin(found.changed)
             self.catch_up()
-            self.files = base_of(reading.finish(self._touched, progress), self._touched, self._adopted)
+            read_now = reading.finish(self._touched, progress)
+            self.files = base_of(read_now, self._touched, self._adopted, self.receipts)
         read = self.files.by_path(self._touched)
         as_told = {
             path for path, row in read.items() if self._told[path][1] == row.sha256

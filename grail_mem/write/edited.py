@@ -25,6 +25,7 @@ from grail_mem.store.frontmatter_edit import edit
 from grail_mem.store.layout import Layout, inside
 from grail_mem.store.ledger_line import Entry
 from grail_mem.store.observation_file import FileRow, fields_of, read_observation, render_observation
+from grail_mem.write.receipts import require_new
 from grail_mem.write.staged import Placing, confirm, discard, make_durable, place, stage
 from grail_mem.write.validate import Draft, make_observation, with_endpoints
 
@@ -64,6 +65,14 @@ class Edited:
         if self.data is None:
             return self.row is not None
         return (self.was, self.old) != (self.path, self.data)
+
+    @property
+    def says_anew(self) -> bool:
+        """Whether it shall have a title or content that it has not now."""
+        now = self.row.observation if self.row else None
+        return self.data is not None and (
+            now is None or (now.title, now.content) != (self.made.title, self.made.content)
+        )
 
 
 def read_all(view: View, ids: Collection[str]) -> dict[str, Edited]:
@@ -258,11 +267,13 @@ def commit(
         beside: Entries to append behind theirs.
 
     Raises:
+        ConflictError: One shall say what was erased; nothing was changed.
         OSError: The disk did not take it; nothing was changed.
     """
     at = format_time(datetime.now(UTC))
     changed = list(all_edited)
     filed = [edited for edited in changed if edited.changes_file]
+    require_new(view, [edited.made for edited in filed if edited.says_anew])
     others = [entry for edited in changed for entry in _tombstone(edited, at, actor, reason)]
     names = stage(staging_fd, [edited.data or b"" for edited in filed])
     placings = [
