@@ -205,10 +205,10 @@ def _look_at(
         delta.rows.pop(path, None)
         delta.dead.discard(before.rid)
         return
-    if before is not None:
-        delta.dead.add(before.rid)
+    known = delta.rows.get(path)
+    _drop(delta, before, path)
     if not adopted:
-        row = _still(delta.rows.get(path), row)
+        row = _still(known, row)
     delta.rows[path] = replace(row, state=delta.states[path] or row.state)
 
 

@@ -12,6 +12,8 @@ COMMAND_OF = {
     "move": "move",
     "hide": "delete",
     "restore": "restore",
+    "erase": "erase",
+    "hide_selected": "delete",
     "recall": "recall",
     "search": "search",
     "get": "get",
