@@ -9,6 +9,7 @@ import base64
 import json
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import duckdb
@@ -56,10 +57,8 @@ def everything(root: Path) -> Iterator[tuple[str, bytes]]:
         for begin in (b"\x78\x01", b"\x78\x9c", b"\x78\xda"):
             at = data.find(begin)
             while at >= 0:
-                try:
+                with suppress(zlib.error):
                     yield f"{where} zlib at {at}", zlib.decompressobj().decompress(data[at:]).lower()
-                except zlib.error:
-                    pass
                 at = data.find(begin, at + 1)
 
 

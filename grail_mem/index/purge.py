@@ -54,6 +54,18 @@ def purge(view: View) -> None:
         drop_stale_texts(view.layout.vectors, _live_texts(view, held(view), ()))
 
 
+def purge_if_erased(view: View, n_erased: int) -> None:
+    """Purge when more was erased than that, so that what was made from it meanwhile goes, too.
+
+    Args:
+        view: The store.
+        n_erased: Receipts that were known before something was derived.
+    """
+    view.refresh()
+    if len(view.receipts) > n_erased:
+        purge(view)
+
+
 def _has_vectors(view: View) -> bool:
     return view.layout.vectors.is_dir()
 

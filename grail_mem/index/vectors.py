@@ -248,6 +248,18 @@ class VectorStore:
             self.refresh()
         return len(new)
 
+    def drop(self, texts: Sequence[str]) -> None:
+        """Take out the vectors of texts; safe beside other processes."""
+        import numpy as np
+
+        digests = np.array([text_digest(text) for text in texts], np.uint64)
+        with exclusive(self._folder / _LOCK):
+            keys = _keys_in(self._folder)
+            keep = ~np.isin(keys, digests)
+            if not keep.all():
+                _keep(self._folder, keys, keep, 2 * self.identity.dimension, self._word_dimension or 0)
+            self.refresh()
+
     def _agree(self, word_dimension: int) -> None:
         """Say what the folder holds if nobody has said it yet."""
         self._look()

@@ -24,11 +24,11 @@ from grail_mem.store.files import read_file, replace_file, sync_folder
 from grail_mem.store.layout import OUTPUT, Layout
 from grail_mem.store.ledger import chains
 from grail_mem.store.lock import exclusive_if_free
-from grail_mem.store.redaction import Line, redact
+from grail_mem.store.redaction import Line, count, redact
 from grail_mem.store.snapshot import names
 from grail_mem.write.receipts import blocks
 from grail_mem.write.recovery import LOCK, checkpoint, recover
-from grail_mem.write.traces import Traces, read_set
+from grail_mem.write.traces import Traces, files_naming, read_set
 
 INTENT: Final = "erasing.json"
 _STAGED: Final = re.compile(r"(\d+)-[0-9a-f]{16}\.(?:tmp|old)")
@@ -83,7 +83,7 @@ def sweep(view: View, intent: Intent) -> None:
     view.journal.wipe()
     for path in chains(layout):
         redact(path, frozenset(intent.ids) | frozenset(intent.proposals), intent.lines)
-    for where in intent.files:
+    for where in dict.fromkeys((*intent.files, *files_naming(layout, intent.ids))):
         _drop_from(layout.root / where, intent)
     for folder in intent.folders:
         if layout.holds(f"{folder}/a.md"):
@@ -95,6 +95,22 @@ def sweep(view: View, intent: Intent) -> None:
     _renew_snapshot(view)
     purge(view)
     withdraw(layout)
+
+
+def sweep_heard(view: View) -> None:
+    """Remove what this copy still holds of observations that were erased in another one, as git brought word of it.
+
+    Args:
+        view: The store, brought up to date.
+    """
+    ids = frozenset(receipt.id for receipt in view.receipts)
+    if not ids:
+        return
+    derived = view.reader is not None and bool(view.reader.by_id(ids))
+    if derived or any(count(path, ids) for path in chains(view.layout)) or files_naming(view.layout, ids):
+        intent = Intent(tuple(sorted(ids)))
+        announce(view.layout, intent)
+        sweep(view, intent)
 
 
 def withdraw(layout: Layout) -> None:

@@ -17,7 +17,7 @@ from grail_mem.index.purge import Stale, stale
 from grail_mem.model.observation import Entity, Evidence, Observation, Relationship
 from grail_mem.query.view import View
 from grail_mem.store import redaction
-from grail_mem.store.layout import OUTPUT, Layout
+from grail_mem.store.layout import OUTPUT, UNDO, Layout
 from grail_mem.store.ledger import chains
 from grail_mem.store.receipt import text_of
 from grail_mem.store.redaction import Line
@@ -74,7 +74,7 @@ def traces_of(view: View, observations: Sequence[Observation]) -> Traces:
     layout = view.layout
     ids = frozenset(o.id for o in observations)
     own, named = words_of(observations), _names_of(observations)
-    undo = {name: read for name, read in _texts(layout.undo) if any(id_ in read for id_ in ids)}
+    undo = [name for name, text in _texts(layout.undo) if any(id_ in text for id_ in ids)]
     items = list(_items(layout))
     reasons = [pair for path in chains(layout) for pair in redaction.reasons(path) if pair[1].id not in ids]
     doubtful = [words_in(text) & named for *_, text in items] + [words_in(entry.reason) & own for _, entry in reasons]
@@ -89,7 +89,7 @@ def traces_of(view: View, observations: Sequence[Observation]) -> Traces:
     return Traces(
         tuple(observations), survey.references, survey.twins, survey.quoting, tuple(sorted(proposals - {""})),
         tuple(sorted({where for where, _ in hit})),
-        tuple(sorted(f"{layout.undo.relative_to(layout.root)}/{name}" for name in undo)), lines,
+        tuple(f"{UNDO}/{name}" for name in undo), lines,
         sum(redaction.count(path, redacted, lines) for path in chains(layout)), tuple(names(layout)), stale(view, ids),
     )  # fmt: skip
 
@@ -184,6 +184,13 @@ def _texts(folder: Path) -> Iterator[tuple[str, str]]:
         return
     for name in listed:
         yield name, (folder / name).read_bytes().decode(errors="replace")
+
+
+def files_naming(layout: Layout, ids: Collection[str]) -> tuple[str, ...]:
+    """Undo records and sets of proposals that name one of these ids, relative to the root."""
+    folders = ((UNDO, layout.undo), (PROPOSALS, layout.root / PROPOSALS))
+    found = [(f"{where}/{name}", text) for where, folder in folders for name, text in _texts(folder)]
+    return tuple(path for path, text in found if any(id_ in text for id_ in ids))
 
 
 def _items(layout: Layout) -> Iterator[tuple[str, str, str]]:

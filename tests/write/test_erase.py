@@ -162,8 +162,8 @@ def test_merged_from_and_other_references_are_taken_out_and_nothing_else(tmp_pat
         gone = memory.add_observation(title="Gone", content="It is to go.")
         path = tmp_path / "memories/hand.md"
         path.write_text(
-            "---\ntitle: Hand # mine\nmerged_from:\n  - {id: %s, at: now}\n  - {id: other}\nmy-key: %s\nrelated_to: [%s]\n---\n"
-            "By a person.\n" % (gone.id, gone.id, gone.id)
+            f"---\ntitle: Hand # mine\nmerged_from:\n  - {{id: {gone.id}, at: now}}\n  - {{id: other}}\nmy-key: {gone.id}\n"
+            f"related_to: [{gone.id}]\n---\nBy a person.\n"
         )
         memory.sync()
         memory.erase(gone.id, reason="request")
@@ -210,6 +210,31 @@ def test_a_clone_that_gets_the_receipt_keeps_the_text_out(tmp_path: Path) -> Non
         assert [p.code for p in other.sync().problems] == ["erased_came_back"]  # the file was not deleted there
         with pytest.raises(ConflictError):
             other.add_observation(title="Secret", content="The number of the safe is one two three four five.")
+
+
+def test_a_clone_removes_what_it_derived_with_its_next_sync(tmp_path: Path) -> None:
+    """Git brings the receipt, the redacted lines and the deletion; snapshot, index, vectors and undo of the clone go then."""
+    here, there = tmp_path / "here", tmp_path / "there"
+    id_ = planted(here)
+    shutil.copytree(here, there)
+    with Memory(there, embedder=embed) as other, Memory(here, embedder=embed) as memory:
+        other.compact()
+        assert other.search(WORDS[1]).observations
+        memory.erase(id_, reason="request")
+        for folder in (".grail/ledger", "memories"):
+            own = {path.name for path in (here / folder).glob("*.jsonl")}
+            for path in (here / folder).rglob("*.*"):
+                shutil.copy(path, there / path.relative_to(here))
+            for path in (there / folder).rglob("*.md"):
+                if not (here / path.relative_to(there)).exists():
+                    path.unlink()
+            assert own or folder == "memories"
+        shutil.rmtree(there / f"memories/work/{WORDS[6]}")
+        assert [o for o in other.recall().observations if o.id == id_] == []
+        other.sync()
+        left = places_with(there, WORDS)
+        assert [where for where in left if not where.startswith("output/proposals")] == []
+        assert other.check().problems == ()
 
 
 def _erase_and_die(root: str, id_: str, n: int) -> None:
