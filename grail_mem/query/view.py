@@ -306,7 +306,9 @@ class View:
         else:
             found = scan_folders(self.layout, self._folders, self._known_files)
         self._looked_at = time.monotonic()
-        differing = [*found.changed, *found.gone]
+        root = self.layout.root
+        not_used = [path for path in self.delta.problems if not os.path.lexists(f"{root}/{path}")]  # and no row tells of it
+        differing = [*found.changed, *found.gone, *not_used]
         if differing:
             for change in self.look_at(differing, progress=progress):
                 self.note(change)
