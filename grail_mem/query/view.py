@@ -307,7 +307,9 @@ class View:
             found = scan_folders(self.layout, self._folders, self._known_files)
         self._looked_at = time.monotonic()
         root = self.layout.root
-        not_used = [path for path in self.delta.problems if not os.path.lexists(f"{root}/{path}")]  # and no row tells of it
+        not_used = [
+            path for path in self.delta.problems if not os.path.lexists(f"{root}/{path}")
+        ]  # and no row tells of it
         differing = [*found.changed, *found.gone, *not_used]
         if differing:
             for change in self.look_at(differing, progress=progress):

@@ -12,6 +12,7 @@ import secrets
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import astuple, dataclass, replace
+from functools import lru_cache
 from hashlib import blake2b, scrypt
 from typing import Any, Final
 
@@ -19,8 +20,10 @@ from grail_mem.store.ledger_line import AGAIN, ERASE, Entry
 
 SLOW: Final = 2**12
 """Cost of the slow digest: 4 MiB and about 12 ms; chosen from benchmarks, see docs/concepts/forgetting.md."""
-HINT_BITS: Final = 10
-"""Bits of the fast digest; chosen: with 100 receipts one new text in ten needs the slow one."""
+HINT_BITS: Final = 12
+"""Bits of the fast digest; chosen: with 1,000 receipts one new text in five needs the slow one."""
+_KEPT: Final = 1_024
+"""Slow digests kept, so that what was worked out before a lock was taken is not worked out again under it."""
 ALONE: Final = 40
 """Characters from which on a text is the same whatever title it has; shorter ones, such as `Yes.`, are many people's."""
 _SALT_BYTES: Final = 16
@@ -83,6 +86,7 @@ def _hint(salt: str, text: str) -> int:
     return int.from_bytes(digest.digest(), "big") >> (32 - HINT_BITS)
 
 
+@lru_cache(maxsize=_KEPT)
 def _slow(salt: str, text: str) -> str:
     return scrypt(text.encode(errors="surrogatepass"), salt=bytes.fromhex(salt), n=SLOW, r=8, p=1, dklen=16).hex()
 

@@ -84,10 +84,11 @@ def _tail(line: bytes, cut: int, ids: Collection[str], numbers: Collection[int])
     """What stands in place of the open part of a line; empty when it stays."""
     head, end = line[:cut], b"\n" if line.endswith(b"\n") else b""
     found = _ID.search(head)
-    if found is None or any(own in head for own in _OWN):
+    is_named = found is not None and found[1].decode() in ids
+    if found is None or not (is_named or numbers) or any(own in head for own in _OWN):
         return b""
     size = len(line) - cut - len(end)
-    if found[1].decode() in ids:
+    if is_named:
         begin, close = _BLANK
         return begin + b"0" * (size - len(begin) - len(close)) + close + end if _is_whole(head) else b" " * size + end
     return _without_reason(line, size) + end if _number(head) in numbers else b""

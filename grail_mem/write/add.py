@@ -93,6 +93,8 @@ def add(view: View, drafts: Sequence[Draft], *, actor: str, again: bool = False)
     with staging(view.layout) as staging_fd, translated("store the observation"):
         spelled = {category: _spelled(view.layout, category) for category in {o.category for o, _, _ in checked}}
         ready = [_prepare(view.layout, *item, spelled[item[0].category]) for item in checked]
+        for item in ready:  # what takes its time is done before others wait
+            blocks(view, item.observation.title, item.observation.content)
         staged = stage(staging_fd, [item.data for item in ready])
         try:
             with writing(view):

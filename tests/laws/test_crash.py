@@ -158,7 +158,7 @@ def run_case(
 ) -> dict[str, Any]:
     root = folder / f"{verb}-{mode}-{n}"
     whole = (
-        verb in ("compact", "rebuild") or n % 4 == 0
+        verb in ("compact", "rebuild", "erase") or n % 4 == 0
     )  # with a snapshot, and rebuilt at the end; the others are quick
     if verb != "first_add":
         shutil.copytree(template, root, ignore=None if whole else shutil.ignore_patterns("output"))
