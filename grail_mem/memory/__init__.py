@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from grail_mem.memory.consolidating import Consolidating
 from grail_mem.memory.evidencing import Documents, Evidencing
+from grail_mem.memory.forgetting import Forgetting
 from grail_mem.memory.granting import Granting
 from grail_mem.memory.keeping import Keeping
 from grail_mem.memory.opened import open_root
@@ -23,7 +24,9 @@ from grail_mem.memory.writing import Writing
 __all__ = ["SESSION_VERBS", "VERBS", "Memory", "open_root"]
 
 
-class Memory(Writing, Revising, Evidencing, Documents, Recalling, Reading, Tuning, Consolidating, Granting, Keeping):
+class Memory(
+    Writing, Revising, Evidencing, Documents, Forgetting, Recalling, Reading, Tuning, Consolidating, Granting, Keeping
+):
     """One opened store. Safe to use from several threads; every process opens its own.
 
     Args:

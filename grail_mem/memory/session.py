@@ -13,6 +13,7 @@ from pathlib import Path
 from grail_mem.index.embedder import Embedder
 from grail_mem.memory.consolidating import Consolidating
 from grail_mem.memory.evidencing import Evidencing
+from grail_mem.memory.forgetting import Forgetting
 from grail_mem.memory.reading import Reading
 from grail_mem.memory.recalling import Recalling
 from grail_mem.memory.revising import Revising
@@ -22,7 +23,7 @@ from grail_mem.model.ulid import new_id
 from grail_mem.recall.reranking import Reranker
 
 
-class Session(Writing, Revising, Evidencing, Recalling, Reading, Consolidating):
+class Session(Writing, Revising, Evidencing, Forgetting, Recalling, Reading, Consolidating):
     """One opened store for one principal; made by `Memory.session`.
 
     Example:

@@ -25,6 +25,8 @@ COMMAND_OF = {
     "unpin": "unpin",
     "archive": "archive",
     "unarchive": "unarchive",
+    "erase": "erase",
+    "hide_selected": "delete",
     "recall": "recall",
     "search": "search",
     "get": "get",

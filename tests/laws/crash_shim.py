@@ -142,6 +142,8 @@ def perform(memory: Any, verb: str) -> None:
         memory.move(ids["Alpha"], "work/c/d")
     elif verb == "hide":
         memory.hide(ids["Delta"])
+    elif verb == "erase":
+        memory.erase(ids["Delta"], reason="asked for")
     elif verb in ("apply", "undo"):
         proposal = memory.proposals(status="all")[0].id
         outcome = getattr(memory, verb)(proposal)[0]
