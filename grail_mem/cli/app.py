@@ -25,7 +25,8 @@ if TYPE_CHECKING:  # names of the parser's own types, which no command needs
 COMMANDS: Final = {
     "demo": "demo", "init": "keep", "add": "add", "recall": "recall", "search": "search", "get": "read", "list": "read", "sql": "read",
     "update": "change", "move": "change", "delete": "change", "restore": "change", "sync": "keep", "watch": "watch",
-    "compact": "keep", "rebuild": "keep", "index": "keep", "calibrate": "tune", "fit": "tune", "consolidate": "consolidate", "proposals": "proposals", "check": "keep", "config": "config",
+    "compact": "keep", "rebuild": "keep", "index": "keep", "calibrate": "tune", "fit": "tune", "consolidate": "consolidate", "proposals": "proposals", "check": "keep",
+    "backup": "backup", "log": "log", "verify-ledger": "log", "config": "config",
 }  # fmt: skip
 """The commands in the order of `grail --help`, with the module that holds each as a function `<name>_command`."""
 
@@ -53,7 +54,7 @@ class Commands(TyperGroup):
         module = COMMANDS.get(cmd_name)
         if module is None:
             return None
-        made = getattr(import_module(f"grail_mem.cli.{module}"), f"{cmd_name}_command")
+        made = getattr(import_module(f"grail_mem.cli.{module}"), f"{cmd_name.replace('-', '_')}_command")
         if not isinstance(made, typer.Typer):
             one = _typer()
             one.command(cmd_name, cls=OneCommand, epilog=DIR)(made)

@@ -13,12 +13,13 @@ from grail_mem.memory.keeping import Keeping
 from grail_mem.memory.opened import open_root
 from grail_mem.memory.reading import Reading
 from grail_mem.memory.recalling import Recalling
+from grail_mem.memory.safekeeping import Safekeeping
 from grail_mem.memory.writing import Writing
 
 __all__ = ["VERBS", "Memory", "open_root"]
 
 
-class Memory(Writing, Recalling, Reading, Consolidating, Keeping):
+class Memory(Writing, Recalling, Reading, Consolidating, Keeping, Safekeeping):
     """One opened store. Safe to use from several threads; every process opens its own.
 
     Args:

@@ -37,6 +37,11 @@ COMMAND_OF = {
     "apply": "proposals",
     "reject": "proposals",
     "undo": "proposals",
+    "backup": "backup",
+    "verify_backup": "backup",
+    "restore_backup": "backup",
+    "log": "log",
+    "verify_ledger": "verify-ledger",
 }
 NO_COMMAND = {
     "close": "a command closes what it opened",

@@ -1,0 +1,156 @@
+"""The verbs of Memory that keep a store safe: backup and restoring, export and import, its history."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from grail_mem.memory.opened import Opened, opened
+from grail_mem.model.filter import Time
+from grail_mem.query.view import View
+
+if TYPE_CHECKING:  # of no use to most who open a store; the verbs load it when they are called
+    from grail_mem.keep.backup import Backup
+    from grail_mem.keep.log import LedgerChecked, Logged
+    from grail_mem.keep.restore import Restored
+    from grail_mem.keep.verify import Verified
+
+
+class Safekeeping(Opened):
+    """Backup, restoring, and the history."""
+
+    def backup(
+        self,
+        out: str | Path,
+        *,
+        include_derived: bool = False,
+        force: bool = False,
+        dry_run: bool = False,
+        progress: Callable[[str, int, int | None], None] | None = None,
+    ) -> Backup:
+        """Write everything that is truth into one file, as it is at one moment; others may go on writing.
+
+        Args:
+            out: The file, outside the store, or a folder in which it gets a name with the time.
+            include_derived: Take what is under `output/` along, too.
+            force: Replace a file that is there.
+            dry_run: Only say what would be in it.
+            progress: Called with what is being done, how many files are done, and how many there are.
+
+        Raises:
+            NotFoundError: There is no store.
+            ConflictError: The file is there already.
+            InputError: The file would lie inside the store.
+            StoreError: The disk did not take it; then there is no file.
+        """
+        from grail_mem.keep.backup import backup
+
+        with self._lock:
+            return backup(
+                self._open(), Path(out), derived=include_derived, force=force, dry_run=dry_run, progress=progress
+            )
+
+    def verify_backup(self, path: str | Path, *, progress: Callable[[int], None] | None = None) -> Verified:
+        """Read a backup from front to back: digests, names, totals and chains; everything wrong at once, nothing written.
+
+        Args:
+            path: The backup, of this store or any other.
+            progress: Called with how many files are read.
+
+        Raises:
+            NotFoundError: There is no such file.
+            StoreError: It is of a version that this program does not know.
+        """
+        from grail_mem.keep.verify import verify
+
+        with self._lock:
+            self._open()
+        return verify(Path(path), progress=progress)
+
+    def restore_backup(
+        self,
+        path: str | Path,
+        *,
+        force: bool = False,
+        with_erased: bool = False,
+        dry_run: bool = False,
+        reason: str = "",
+        actor: str | None = None,
+        progress: Callable[[int], None] | None = None,
+    ) -> Restored:
+        """Make the store what a backup says; what was hidden or erased since stays so.
+
+        It is verified wholly beside the store and then put in its place. When the process is killed on the way, the store is
+        the old or the new one: the next opening finishes what was begun.
+
+        Args:
+            path: The backup.
+            force: Replace a store that holds anything.
+            with_erased: Bring back what was erased since, too.
+            dry_run: Verify, and say what would change.
+            reason: Why, for the ledger.
+            actor: Who does it, for the ledger.
+            progress: Called with how many files are unpacked.
+
+        Raises:
+            NotFoundError: There is no such file.
+            InputError: It cannot be restored; `problems` lists everything that is wrong with it.
+            ConflictError: The folder holds something and `force` is not given.
+            StoreError: The disk did not take it; the store is as before.
+        """
+        from grail_mem.keep.restore import restore_backup
+
+        with self._lock:
+            done = restore_backup(
+                self._open(), Path(path), actor=actor or self._actor, reason=reason, force=force, with_erased=with_erased,
+                dry_run=dry_run, progress=progress,
+            )  # fmt: skip
+            if not dry_run:
+                access = self._view.access
+                self._view.close()
+                self._layout, self._settings = opened(self._layout.root)
+                self._view = View(self._layout, self._settings)
+                self._view.access = access
+            return done
+
+    def log(
+        self,
+        *,
+        id: str | None = None,  # noqa: A002  the word of the design
+        actor: str | Collection[str] | None = None,
+        action: str | Collection[str] | None = None,
+        since: Time | None = None,
+        before: Time | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> Logged:
+        """Who did what to which observation, when and why; newest first.
+
+        Args:
+            id: Of this observation or proposal.
+            actor: By any of these.
+            action: Any of these, such as `update` or `hide`.
+            since: At or after: instant, date, or relative (`7d`).
+            before: Before; the same forms.
+            limit: At most so many, 1 to 100000.
+            cursor: Continues an earlier page.
+
+        Raises:
+            InputError: A value cannot be used; `problems` lists every reason.
+        """
+        from grail_mem.keep.log import log
+
+        with self._lock:
+            return log(
+                self._open(), id_=id, actor=actor, action=action, since=since, before=before, limit=limit, cursor=cursor,
+                now=datetime.now(UTC),
+            )  # fmt: skip
+
+    def verify_ledger(self) -> LedgerChecked:
+        """Whether every line of the ledger is what was written and follows the one before; changes nothing."""
+        from grail_mem.keep.log import verify_ledger
+
+        with self._lock:
+            return verify_ledger(self._open())
