@@ -26,7 +26,7 @@ COMMANDS: Final = {
     "demo": "demo", "init": "keep", "add": "add", "recall": "recall", "search": "search", "get": "read", "list": "read", "sql": "read",
     "update": "change", "move": "change", "delete": "change", "restore": "change", "sync": "keep", "watch": "watch",
     "compact": "keep", "rebuild": "keep", "index": "keep", "calibrate": "tune", "fit": "tune", "consolidate": "consolidate", "proposals": "proposals", "check": "keep",
-    "backup": "backup", "log": "log", "verify-ledger": "log", "config": "config",
+    "backup": "backup", "log": "log", "verify-ledger": "log", "export": "transfer", "import": "transfer", "config": "config",
 }  # fmt: skip
 """The commands in the order of `grail --help`, with the module that holds each as a function `<name>_command`."""
 

@@ -10,18 +10,19 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Final, NamedTuple, cast
+from typing import IO, Any, Final, NamedTuple, Self, cast
 
-from grail_mem.errors import ConflictError, InputError, NotFoundError, StoreError
+from grail_mem.errors import InputError, NotFoundError, StoreError
 from grail_mem.keep.archive import FORMAT, Source, write_archive
-from grail_mem.keep.members import Member, Members, is_chain, members, unit_of
+from grail_mem.keep.members import Member, Members, is_chain, members
 from grail_mem.keep.owner import require_owner
+from grail_mem.keep.place import target_of, written_whole
 from grail_mem.model.problem import Problem
 from grail_mem.query.view import View
-from grail_mem.store.files import FileState, open_folder, read_file, sync_folder, translated
+from grail_mem.store.files import FileState, open_folder, read_file, translated
 from grail_mem.store.layout import Layout
 from grail_mem.store.ledger import read_lines
 from grail_mem.store.scan import settled
@@ -105,7 +106,7 @@ def backup(
     layout = view.layout
     if not layout.is_store():
         raise NotFoundError(f"There is no store in {layout.root}.", hint="`grail init DIR` makes one.")
-    target = _target(layout, out, force=force)
+    target = target_of(layout, out, suffix=SUFFIX, force=force)
     if dry_run:
         found = members(layout, derived=derived)
         n_bytes = sum(member.state.size for member in found.files)
@@ -119,27 +120,6 @@ def backup(
             found = members(layout, derived=derived)
             copies = _copy(layout, found.files, copies, spool, lambda *_: None)
         return _write(layout, target, spool, copies, found, derived=derived, force=force, show=show)
-
-
-def _target(layout: Layout, out: Path, *, force: bool) -> Path:
-    """The file to be written, in a folder that is there and outside the store."""
-    out = out.expanduser()
-    target = (
-        out / f"{layout.root.name or 'store'}-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}{SUFFIX}"
-        if out.is_dir()
-        else out
-    )
-    with translated("find the folder of the backup"):
-        target = target.parent.resolve(strict=True) / target.name
-    with suppress(ValueError):
-        inner = target.relative_to(layout.root).as_posix()
-        if inner.startswith(".grail/") or unit_of(inner, layout.notes):
-            raise InputError(
-                f"{inner} lies inside the store.", hint="Put the backup outside: a backup must not hold itself."
-            )
-    if target.is_dir() or (os.path.lexists(target) and not force):
-        raise ConflictError(f"{target} is there already.", hint="Name another file, or replace it with --force.")
-    return target
 
 
 @contextmanager
@@ -212,39 +192,13 @@ def _write(
             "heads": {clone: [h.seq, h.digest, h.at] for clone, h in heads.items()},
         }
 
-    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=".grail-backup-", suffix=".tmp")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            digest = write_archive(file, header, sources, manifest, progress=lambda n: show("packing", n, len(sources)))
-            file.flush()
-            os.fsync(file.fileno())
-            size = file.tell()
-        _name(name, target, force=force)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(name)
-        raise
-    sync_folder(target.parent)
+    with written_whole(target, force=force) as file:
+        digest = write_archive(file, header, sources, manifest, progress=lambda n: show("packing", n, len(sources)))
+        size = file.tell()
     return Backup(
         str(target), len(copies), n_observations, n_bytes, size, digest,
         {clone: (head.seq, head.digest) for clone, head in heads.items()}, found.problems,
     )  # fmt: skip
-
-
-def _name(name: str, target: Path, *, force: bool) -> None:
-    """Give a finished file its name; without force, no file that came meanwhile is replaced."""
-    if not force:
-        try:
-            os.link(name, target)
-        except FileExistsError as error:
-            raise ConflictError(f"{target} is there already.", hint="Name another file.") from error
-        except OSError:  # not every file system can
-            if os.path.lexists(target):
-                raise
-        else:
-            os.unlink(name)
-            return
-    os.rename(name, target)
 
 
 def _opener(spool: IO[bytes], copy: _Copy) -> Callable[[], IO[bytes]]:
@@ -257,7 +211,7 @@ class _Part:
     def __init__(self, spool: IO[bytes], copy: _Copy) -> None:
         self._spool, self._at, self._left = spool, copy.at, copy.n_bytes
 
-    def __enter__(self) -> _Part:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

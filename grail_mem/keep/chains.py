@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from grail_mem.store.ledger import TOMBSTONES, read_lines
@@ -16,7 +16,9 @@ from grail_mem.store.ledger_line import GENESIS, GONE, START, Entry, Head, diges
 RESTORED = "restore_backup"
 """The action of the line that says that a backup was restored; it names no observation."""
 ERASED = "erase"
-"""The action of a line after which no file may hold the observation again."""
+AGAIN = "again"
+"""The actions of lines after which no file may hold an observation, and after which it may again."""
+_FORGETTING = frozenset({*TOMBSTONES, ERASED, AGAIN})
 _ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
 
 
@@ -62,16 +64,16 @@ def merged(ours: Mapping[str, Chained], theirs: Mapping[str, Chained]) -> tuple[
     lost: list[Entry] = []
     for clone in sorted({*ours, *theirs}):
         own, other = ours.get(clone), theirs.get(clone)
-        if other is None and own is not None and own.holds:
-            kept[clone] = own.data
-        elif own is not None and other is not None and own.holds and _goes_on(own, other):
+        if (other is None and own is not None and own.holds) or (
+            own is not None and other is not None and own.holds and _goes_on(own, other)
+        ):
             kept[clone] = own.data
         else:
             if other is not None:
                 kept[clone] = _redacted(other, erased)
             if own is not None:
                 told = set(other.entries) if other is not None else set()
-                lost += [e for e in own.entries if e.action in {*TOMBSTONES, ERASED} and e not in told]
+                lost += [e for e in own.entries if e.action in _FORGETTING and e not in told]
     return kept, sorted(lost, key=lambda e: e.order)
 
 
@@ -92,22 +94,30 @@ def _goes_on(own: Chained, other: Chained) -> bool:
 def _redacted(chain: Chained, erased: Iterable[str]) -> bytes:
     """The chain without what its lines say of observations that were erased."""
     needles = [f'"id":"{id_}"'.encode() for id_ in erased]
-    if not needles:
-        return chain.data
-    lines = chain.data.splitlines(keepends=True)
-    return b"".join(redacted(line) if any(needle in line for needle in needles) else line for line in lines)
+    own = [f'"action":"{action}"'.encode() for action in (ERASED, AGAIN)]
+
+    def tells(line: bytes) -> bool:
+        return any(needle in line for needle in needles) and not any(action in line for action in own)
+
+    return b"".join(redacted(line) if tells(line) else line for line in chain.data.splitlines(keepends=True))
 
 
 def erased_in(entries: Iterable[Entry]) -> dict[str, Entry]:
-    """The observations that were erased, each with the entry that says so."""
-    return {entry.id: entry for entry in entries if entry.action == ERASED}
+    """The observations that were erased and not told again on purpose, each with the entry that says so."""
+    erased: dict[str, Entry] = {}
+    for entry in entries:
+        if entry.action == ERASED:
+            erased[entry.id] = entry
+        elif entry.action == AGAIN:
+            erased.pop(entry.id, None)
+    return erased
 
 
 def standing(entries: Iterable[Entry]) -> dict[str, Entry]:
     """What the entries say stands where: the last entry of each file that is there, by path."""
     there: dict[str, Entry] = {}
     for entry in entries:
-        if entry.action in (*TOMBSTONES, ERASED) or not (entry.path or entry.was):
+        if entry.action in _FORGETTING or not (entry.path or entry.was):
             continue
         there.pop(entry.was, None)
         if entry.action in GONE:
@@ -118,7 +128,14 @@ def standing(entries: Iterable[Entry]) -> dict[str, Entry]:
 
 
 def restated(
-    now: Mapping[str, Entry], then: Mapping[str, Entry], files: Mapping[str, str], *, at: str, actor: str, reason: str
+    now: Mapping[str, Entry],
+    then: Mapping[str, Entry],
+    files: Mapping[str, str],
+    *,
+    holds: Callable[[str], bool],
+    at: str,
+    actor: str,
+    reason: str,
 ) -> list[Entry]:
     """What has to be told so that the ledger says what the files of the backup say.
 
@@ -126,6 +143,7 @@ def restated(
         now: What the merged ledger says stands where.
         then: What the ledger of the backup says.
         files: SHA-256 of the observation files of the backup, by path.
+        holds: Whether a path is that of an observation file.
         at: The time of these entries.
         actor: Who restores.
         reason: Why.
@@ -133,7 +151,7 @@ def restated(
     gone = [
         Entry("vanish", entry.id, path, reason=reason, at=at, actor=actor)
         for path, entry in sorted(now.items())
-        if path not in files
+        if path not in files and holds(path)
     ]
     back: list[Entry] = []
     for path, digest in sorted(files.items()):

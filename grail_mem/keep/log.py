@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from grail_mem.errors import InputError
 from grail_mem.keep.owner import require_owner
+from grail_mem.model.filter import Time
 from grail_mem.model.problem import Gather, Problem
 from grail_mem.model.scope import Access
 from grail_mem.model.times import format_time, parse_when
@@ -80,8 +81,8 @@ def log(
     id_: str | None = None,
     actor: str | Collection[str] | None = None,
     action: str | Collection[str] | None = None,
-    since: str | datetime | None = None,
-    before: str | datetime | None = None,
+    since: Time | None = None,
+    before: Time | None = None,
     limit: int = 50,
     cursor: str | None = None,
     now: datetime,

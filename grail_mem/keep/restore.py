@@ -282,15 +282,15 @@ def _replace(
     theirs = chains.read_all({path.stem: path.read_bytes() for path in chain_files(Layout(ready))})
     joined, lost = chains.merged(ours, theirs)
     now, then = chains.history(chains.read_all(joined)), chains.history(theirs)
-    erased = {} if with_erased else chains.erased_in([*now, *lost])
-    left_out = _leave_out(ready, found, then, erased)
+    erased = chains.erased_in(sorted([*now, *lost], key=lambda e: e.order))
+    left_out = _leave_out(ready, found, then, {} if with_erased else erased)
     new = Layout(ready, found.notes)
     files = {path: digest for path, digest in found.files.items() if new.holds(path) and path not in left_out}
     at = format_time(datetime.now(UTC))
     entries = [
         *lost,
         chains.restored_entry(found.digest, {"n_files": found.n_files, "n_left_out": len(left_out)}, at=at, actor=actor, reason=reason),
-        *chains.restated(chains.standing(now), chains.standing(then), files, at=at, actor=actor, reason=reason),
+        *chains.restated(chains.standing(now), chains.standing(then), files, holds=new.holds, at=at, actor=actor, reason=reason),
     ]  # fmt: skip
     clone, data = chains.new_chain(entries)
     _write_ledger(ready, {**joined, clone: data})

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from grail_mem.memory.opened import Opened, opened
-from grail_mem.model.filter import Time
+from grail_mem.model.filter import Texts, Time, make_filter
 from grail_mem.query.view import View
 
 if TYPE_CHECKING:  # of no use to most who open a store; the verbs load it when they are called
     from grail_mem.keep.backup import Backup
+    from grail_mem.keep.export import Exported
+    from grail_mem.keep.imported import Imported
     from grail_mem.keep.log import LedgerChecked, Logged
     from grail_mem.keep.restore import Restored
     from grail_mem.keep.verify import Verified
@@ -114,6 +116,119 @@ class Safekeeping(Opened):
                 self._view = View(self._layout, self._settings)
                 self._view.access = access
             return done
+
+    def export(
+        self,
+        out: str | Path | IO[bytes],
+        *,
+        since: Time | None = None,
+        before: Time | None = None,
+        category: Texts | None = None,
+        tags: Texts | None = None,
+        tags_all: Texts | None = None,
+        entity_names: Texts | None = None,
+        entity_types: Texts | None = None,
+        relationship_type: Texts | None = None,
+        min_confidence: float | None = None,
+        kind: Texts | None = None,
+        status: Texts | None = None,
+        source_kind: Texts | None = None,
+        session: Texts | None = None,
+        speaker: Texts | None = None,
+        text: str | None = None,
+        as_of: Time | None = None,
+        force: bool = False,
+        dry_run: bool = False,
+        progress: Callable[[int], None] | None = None,
+    ) -> Exported:
+        """Write observations as lines of JSON, each with the very bytes of its file; the conditions are those of `recall`.
+
+        Without a condition that is everything: what is hidden, tombstones, sources and grants, too. With one it is the
+        observations alone that meet it.
+
+        Args:
+            out: The file, outside the store, a folder in which it gets a name with the time, or a stream of bytes.
+            since: See `recall`, and so on for every condition.
+            before: The same.
+            category: The same.
+            tags: The same.
+            tags_all: The same.
+            entity_names: The same.
+            entity_types: The same.
+            relationship_type: The same.
+            min_confidence: The same.
+            kind: The same.
+            status: The same.
+            source_kind: The same.
+            session: The same.
+            speaker: The same.
+            text: The same.
+            as_of: The same.
+            force: Replace a file that is there.
+            dry_run: Only count.
+            progress: Called with how many observations are written.
+
+        Raises:
+            InputError: A condition cannot be used, or the file would lie inside the store.
+            ConflictError: The file is there already.
+            StoreError: The disk did not take it; then there is no file.
+        """
+        from grail_mem.keep.export import export
+
+        f = make_filter(
+            since=since, before=before, category=category, tags=tags, tags_all=tags_all, entity_names=entity_names,
+            entity_types=entity_types, relationship_type=relationship_type, min_confidence=min_confidence, kind=kind,
+            status=status, source_kind=source_kind, session=session, speaker=speaker, text=text, as_of=as_of,
+            now=datetime.now(UTC), zone=self._settings.zone,
+        )  # fmt: skip
+        target = Path(out) if isinstance(out, str | Path) else out
+        with self._lock:
+            return export(self._open(), target, f, force=force, dry_run=dry_run, progress=progress)
+
+    def import_file(
+        self,
+        path: str | Path,
+        *,
+        partial: bool = False,
+        with_grants: bool = False,
+        dry_run: bool = False,
+        reason: str = "",
+        actor: str | None = None,
+        progress: Callable[[int], None] | None = None,
+    ) -> Imported:
+        """Take the records of a file into the store; a second run changes nothing.
+
+        The file is an export, lines of JSON with title and content, `memory.jsonl` of the MCP memory server, or
+        `conversations.json` of ChatGPT or Claude. A record that cannot be taken stops no other. What is here already stays as it
+        is: a record with the same id that says something else gets a new id, and so does every reference to it in the file.
+
+        Args:
+            path: The file.
+            partial: Take what is whole of an export that was cut off or changed.
+            with_grants: Take grants, too.
+            dry_run: Only say what would be done.
+            reason: Why, for the ledger.
+            actor: Who does it, for the ledger.
+            progress: Called with how many records are done.
+
+        Returns:
+            What was added, what was there, what got a new id, and every skip with its reason.
+
+        Raises:
+            NotFoundError: There is no such file.
+            InputError: Its form is not known, or it was cut off or changed and `partial` is not given.
+            StoreError: It is of a later version, or the disk did not take it; what was taken by then stays.
+        """
+        from grail_mem.keep.bring import import_file
+
+        with self._lock:
+            done = import_file(
+                self._open(), Path(path), actor=actor or self._actor, reason=reason, partial=partial,
+                with_grants=with_grants, dry_run=dry_run, progress=progress,
+            )  # fmt: skip
+        if done.changed and not dry_run:
+            self._compact_if_due()
+        return done
 
     def log(
         self,

@@ -41,6 +41,8 @@ COMMAND_OF = {
     "verify_backup": "backup",
     "restore_backup": "backup",
     "log": "log",
+    "export": "export",
+    "import_file": "import",
     "verify_ledger": "verify-ledger",
 }
 NO_COMMAND = {
