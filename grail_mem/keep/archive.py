@@ -143,7 +143,7 @@ class Reading:
                     raise StoreError("The manifest is larger than what it tells of.")
                 data = b"".join(self._parts(info))
                 self.manifest, self.manifest_digest = _read_json(data, MANIFEST), sha256(data).hexdigest()
-                if self._next() is not None:
+                if self._next() is not None or not self._meter.is_at_end():
                     raise StoreError("Something stands behind the manifest.")
                 return
             n_files, n_bytes, n_named = (
@@ -182,6 +182,14 @@ class _Meter:
 
     def allow(self, n_bytes: int) -> None:
         self._left = n_bytes + _SLACK
+
+    def is_at_end(self) -> bool:
+        """Whether nothing but padding is left; reads to the end, where the digest of the whole stands."""
+        self.allow(0)
+        while part := self.read(_BLOCK):
+            if part.strip(b"\0"):
+                return False
+        return True
 
     def read(self, size: int) -> bytes:
         data = self._stream.read(size)

@@ -252,8 +252,10 @@ def _name(value: Mapping[str, Any]) -> str:
 def _draft(number: int, value: dict[str, Any]) -> Incoming | Skipped:
     """A record that only says something: what is null counts as not said, and fields that are none of ours are left."""
     fields = {name: value[name] for name in DRAFT_FIELDS if value.get(name) is not None}
-    if not any(isinstance(fields.get(name), str) and fields[name].strip() for name in ("title", "content")):
+    said = [fields[name] for name in ("content", "title") if isinstance(fields.get(name), str) and fields[name].strip()]
+    if not said:
         return Skipped(number, _name(value), "it says nothing: no title, no content")
+    fields["content"] = said[0]
     return Incoming(number, id=_text(value, "id").upper(), draft=fields)
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, cast
 
 from grail_mem.errors import ConflictError, InputError
-from grail_mem.keep.members import unit_of
+from grail_mem.keep.members import OWN, unit_of
 from grail_mem.store.files import sync_folder, translated
 from grail_mem.store.layout import Layout
 
@@ -38,13 +38,19 @@ def target_of(layout: Layout, out: Path, *, suffix: str, force: bool) -> Path:
         if out.is_dir():
             out /= f"{layout.root.name or 'store'}-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}{suffix}"
         target = out.parent.resolve(strict=True) / out.name
-    with suppress(ValueError):
-        inner = target.relative_to(layout.root).as_posix()
-        if inner.startswith(".grail/") or unit_of(inner, layout.notes):
-            raise InputError(f"{inner} lies inside the store.", hint="Name a file outside: it must not hold itself.")
+    if is_part(layout, target):
+        raise InputError(f"{target} lies inside the store.", hint="Name a file outside: it must not hold itself.")
     if target.is_dir() or (os.path.lexists(target) and not force):
         raise ConflictError(f"{target} is there already.", hint="Name another file, or replace it with --force.")
     return target
+
+
+def is_part(layout: Layout, path: Path) -> bool:
+    """Whether an absolute path is that of a part of a store, this copy's own files included."""
+    if not path.is_relative_to(layout.root):
+        return False
+    inner = path.relative_to(layout.root).as_posix()
+    return inner.startswith(f"{OWN}/") or bool(unit_of(inner, layout.notes))
 
 
 @contextmanager

@@ -20,8 +20,9 @@ from grail_mem.errors import ConflictError, GrailError, InputError, StoreError
 from grail_mem.keep import chains
 from grail_mem.keep.chains import Chained
 from grail_mem.keep.forgotten import is_forgotten, mentions_forgotten
-from grail_mem.keep.members import OWN, SINGLE, SOURCES, is_chain, members, unit_of
+from grail_mem.keep.members import SINGLE, SOURCES, is_chain, members, unit_of
 from grail_mem.keep.owner import require_owner
+from grail_mem.keep.place import is_part
 from grail_mem.keep.verify import Verified, verify
 from grail_mem.model.times import format_time
 from grail_mem.query.view import View
@@ -142,12 +143,8 @@ def _give_up(layout: Layout, ready: Path) -> None:
 
 
 def _refuse_place(layout: Layout, archive: Path) -> None:
-    with suppress(ValueError):
-        inner = archive.relative_to(layout.root).as_posix()
-        if unit_of(inner, layout.notes) or inner.startswith(f"{OWN}/"):
-            raise InputError(
-                f"{inner} lies where the backup is to be restored.", hint="Move the backup out of the store first."
-            )
+    if is_part(layout, archive):
+        raise InputError(f"{archive} lies where the backup is to be restored.", hint="Move it out of the store first.")
 
 
 def _refuse_full(layout: Layout, *, force: bool) -> None:
