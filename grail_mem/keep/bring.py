@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from grail_mem.errors import GrailError, InputError
+from grail_mem.errors import ConflictError, GrailError, InputError
 from grail_mem.keep.chains import erased_in
 from grail_mem.keep.forgotten import is_forgotten
 from grail_mem.keep.imported import Beside, Imported, is_news, tombstone
@@ -96,6 +96,7 @@ def import_file(
 
     Raises:
         NotFoundError: There is no such file.
+        ConflictError: Others import the same ids with other words at the same time.
         InputError: Its form is not known, or it is an export that was cut off or changed, and `partial` is not given.
         StoreError: It is of a later version, or the disk did not take it; what was taken by then stays.
     """
@@ -104,12 +105,12 @@ def import_file(
     if fault and not partial:
         raise InputError(f"{path.name}: {fault}. Nothing was imported.", hint="`--partial` takes what is whole of it.")
     run = _Run(view, file, actor=actor, reason=reason, with_grants=with_grants, dry_run=dry_run)
-    for _ in range(_TRIES - 1):
+    for _ in range(_TRIES):
         try:
             return run.once(progress or (lambda _: None))
         except _TakenError:  # what was taken by then is there already the next time
             continue
-    return run.once(progress or (lambda _: None))
+    raise ConflictError("Others keep taking the ids of this file.", hint="Repeat the call when they are done.")
 
 
 class _Run:
@@ -274,7 +275,8 @@ class _Run:
         tombstones: list[Entry] = []
         for item in ready:
             if item.id in there:
-                if item.record.data is not None and there[item.id].sha256 != sha256(item.data).hexdigest():
+                here = there[item.id].sha256
+                if item.record.data is not None and here not in {sha256(d).hexdigest() for d in (item.data, item.record.data)}:
                     raise _TakenError
                 self._done.n_unchanged += 1
                 path = there[item.id].path

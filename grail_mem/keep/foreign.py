@@ -73,7 +73,7 @@ def chatgpt(value: Any) -> Iterator[Said]:
             number += 1
             yield Said(number, f"conversation {at}", reason="it is no conversation")
             continue
-        session = _session(chat, ("conversation_id", "id"), at)
+        session, time = _session(chat, ("conversation_id", "id"), at), _epoch(chat.get("create_time"))
         for turn, message in enumerate(_branch(chat)):
             number += 1
             author = message.get("author")
@@ -83,8 +83,8 @@ def chatgpt(value: Any) -> Iterator[Said]:
             content = message.get("content")
             parts = content.get("parts") if isinstance(content, dict) else None
             text = "\n".join(part for part in parts if isinstance(part, str)) if isinstance(parts, list) else ""
-            time = message.get("create_time") or chat.get("create_time")
-            yield _message(number, "chatgpt", chat.get("title"), session, turn, role, text, _epoch(time))
+            time = _epoch(message.get("create_time")) or time  # that of the message before
+            yield _message(number, "chatgpt", chat.get("title"), session, turn, role, text, time)
 
 
 def _branch(chat: Mapping[str, Any]) -> list[Mapping[str, Any]]:
