@@ -276,7 +276,9 @@ class _Run:
         for item in ready:
             if item.id in there:
                 here = there[item.id].sha256
-                if item.record.data is not None and here not in {sha256(d).hexdigest() for d in (item.data, item.record.data)}:
+                if item.record.data is not None and here not in {
+                    sha256(d).hexdigest() for d in (item.data, item.record.data)
+                }:
                     raise _TakenError
                 self._done.n_unchanged += 1
                 path = there[item.id].path

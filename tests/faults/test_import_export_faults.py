@@ -42,8 +42,15 @@ def test_f12_an_output_path_goes_nowhere_but_where_it_may(tmp_path: Path) -> Non
         (tmp_path / "there").write_text("precious")
         before = {p: p.read_bytes() for p in memory.root.rglob("*") if p.is_file() and "local" not in p.parts}
         for verb in (memory.export, memory.backup):
-            for place in ("memories/x", ".grail/x", ".grail/ledger/x.jsonl", "grail.yaml", "../there", "memories/../grail.yaml"):
-                with pytest.raises((GrailError)):
+            for place in (
+                "memories/x",
+                ".grail/x",
+                ".grail/ledger/x.jsonl",
+                "grail.yaml",
+                "../there",
+                "memories/../grail.yaml",
+            ):
+                with pytest.raises(GrailError):
                     verb(memory.root / place)
         assert {p: p.read_bytes() for p in memory.root.rglob("*") if p.is_file() and "local" not in p.parts} == before
     assert (tmp_path / "there").read_text() == "precious"
@@ -65,10 +72,12 @@ def test_f12_a_record_cannot_lie_elsewhere(tmp_path: Path, path: str) -> None:
         assert memory.check().ok
     notes = tmp_path / "store/memories"
     assert [p for p in tmp_path.rglob("*.md") if not p.is_relative_to(notes)] == []
-    assert [p for p in tmp_path.rglob("out.txt")] == []
+    assert list(tmp_path.rglob("out.txt")) == []
 
 
-@pytest.mark.parametrize("path", ["sources/../out.txt", "/etc/out.txt", "memories/out.txt", "grail.yaml", "sources", ".grail/x"])
+@pytest.mark.parametrize(
+    "path", ["sources/../out.txt", "/etc/out.txt", "memories/out.txt", "grail.yaml", "sources", ".grail/x"]
+)
 def test_f12_a_source_cannot_lie_elsewhere(tmp_path: Path, path: str) -> None:
     source = {"type": "source", "path": path, "file": "x: 1", "sha256": sha256(b"x: 1").hexdigest()}
     with Memory(tmp_path / "store") as memory:
@@ -111,7 +120,9 @@ def test_f56_one_odd_record_aborts_nothing(tmp_path: Path) -> None:
         assert {ID.format(n) for n in range(10, 20)} <= there
         assert {o.content for o in memory.recall(limit=1000).observations} >= {"No title", "No text"}
         assert all(item.reason and item.line for item in done.skipped)
-        assert len(done.skipped) == len(odd) - 3 - 1  # two drafts that say something, one note; the tombstone of nothing
+        assert (
+            len(done.skipped) == len(odd) - 3 - 1
+        )  # two drafts that say something, one note; the tombstone of nothing
         assert memory.check().ok
         again = memory.import_file(tmp_path / "e.jsonl")
         assert not again.changed

@@ -97,7 +97,9 @@ def test_a_backup_never_replaces_a_file_unless_told(store: Path, tmp_path: Path)
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".grail")] == []
 
 
-@pytest.mark.parametrize("place", ["memories/b.tar.gz", "memories/work/b.tar.gz", ".grail/b", "output/b.tar.gz", "grail.yaml"])
+@pytest.mark.parametrize(
+    "place", ["memories/b.tar.gz", "memories/work/b.tar.gz", ".grail/b", "output/b.tar.gz", "grail.yaml"]
+)
 def test_a_backup_never_lies_in_the_store(store: Path, place: str) -> None:
     (store / "memories/work").mkdir(exist_ok=True)
     (store / "output").mkdir(exist_ok=True)
@@ -263,7 +265,13 @@ def everything_but(folder: Path, name: str) -> list[Path]:
 
 @pytest.mark.parametrize(
     ("type_", "linkname"),
-    [(tarfile.SYMTYPE, "/etc/passwd"), (tarfile.LNKTYPE, "grail.yaml"), (tarfile.CHRTYPE, ""), (tarfile.DIRTYPE, ""), (tarfile.FIFOTYPE, "")],
+    [
+        (tarfile.SYMTYPE, "/etc/passwd"),
+        (tarfile.LNKTYPE, "grail.yaml"),
+        (tarfile.CHRTYPE, ""),
+        (tarfile.DIRTYPE, ""),
+        (tarfile.FIFOTYPE, ""),
+    ],
 )
 def test_only_plain_files_are_members(backup: Path, tmp_path: Path, type_: bytes, linkname: str) -> None:
     def change(members: list[tuple[tarfile.TarInfo, bytes]]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -251,7 +252,7 @@ def test_a_plan_that_others_wrote_touches_nothing_outside(store: Path, tmp_path:
     folder.mkdir(parents=True)
     for unit in ("../victim", "/etc/x", "memories/../../victim", ""):
         (store / ".grail/local/swap.json").write_text(
-            '{"v":1,"folder":"swap-0123456789abcdef","units":{"%s":false}}' % unit
+            json.dumps({"v": 1, "folder": "swap-0123456789abcdef", "units": {unit: False}})
         )
         with pytest.raises(StoreError):
             Memory(store)

@@ -26,7 +26,9 @@ def store(tmp_path: Path) -> Path:
     root = tmp_path / "store"
     with Memory(root) as memory:
         old = memory.add_observation(title="Old", content="It was so.", category="work/a")
-        memory.add_observation(title="New", content="It is so.", category="work/a", supersedes=old.id, related_to=[old.id])
+        memory.add_observation(
+            title="New", content="It is so.", category="work/a", supersedes=old.id, related_to=[old.id]
+        )
         hidden = memory.add_observation(title="Hidden", content="Not shown.", category="work/b")
         memory.hide(hidden.id, reason="asked to")
     notes = root / "memories/notes"
@@ -57,7 +59,10 @@ def test_what_was_exported_comes_back_byte_for_byte(store: Path, tmp_path: Path)
         assert new.log(action="hide").entries[0].reason == "asked to"
     assert files(tmp_path / "new") == files(store)
     assert (tmp_path / "new/sources/raw.bin").read_bytes() == b"\xff\0\xfe"
-    assert exported(tmp_path / "new", tmp_path / "e2.jsonl").read_text().splitlines()[1:3] == path.read_text().splitlines()[1:3]
+    assert (
+        exported(tmp_path / "new", tmp_path / "e2.jsonl").read_text().splitlines()[1:3]
+        == path.read_text().splitlines()[1:3]
+    )
 
 
 def test_a_second_import_changes_nothing_and_says_so(store: Path, tmp_path: Path) -> None:
@@ -244,12 +249,20 @@ def chat(**values: Any) -> dict[str, Any]:
         "d": {"parent": "c", "message": {"author": {"role": "user"}, "content": {"parts": [None]}}},
         "e": {"parent": "d", "message": {"author": None, "content": None}},
     }  # fmt: skip
-    return {"title": "A talk", "conversation_id": "c1", "mapping": nodes, "current_node": "e", "create_time": 1780000000} | values
+    return {
+        "title": "A talk",
+        "conversation_id": "c1",
+        "mapping": nodes,
+        "current_node": "e",
+        "create_time": 1780000000,
+    } | values
 
 
 def test_chats_of_chatgpt_are_read_and_odd_ones_listed(tmp_path: Path) -> None:
     path = tmp_path / "conversations.json"
-    path.write_text(json.dumps([chat(), chat(title=None, conversation_id=None, current_node=7), {"mapping": []}, None, 7]))
+    path.write_text(
+        json.dumps([chat(), chat(title=None, conversation_id=None, current_node=7), {"mapping": []}, None, 7])
+    )
     with Memory(tmp_path / "new") as new:
         done = new.import_file(path)
         assert done.form == "chatgpt"

@@ -132,9 +132,7 @@ def test_a_crash_leaves_the_old_or_the_new_store(server: Server, folder: Path, t
 
 @pytest.mark.slow
 @pytest.mark.parametrize("verb", VERBS)
-def test_every_crash_leaves_the_old_or_the_new_store(
-    server: Server, folder: Path, template: Path, verb: str
-) -> None:
+def test_every_crash_leaves_the_old_or_the_new_store(server: Server, folder: Path, template: Path, verb: str) -> None:
     run_cases(server, folder, template, verb, at_most=None)
 
 
