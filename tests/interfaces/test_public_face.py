@@ -42,6 +42,8 @@ def test_only_the_subject_is_positional() -> None:
             ["drafts"],
             ["questions"],
             ["text", "params"],
+            ["out"],
+            ["path"],
         ), name
 
 
