@@ -42,7 +42,7 @@ def export_command(
     root: o.Root = None,
     as_json: o.AsJson = False,
 ) -> None:
-    """Write observations as lines of JSON, each with the very bytes of its file.
+    """Write observations as lines of JSON, with the bytes of their files.
 
     Without a condition that is everything, what is hidden, tombstones, sources and grants included.
     """
@@ -79,7 +79,7 @@ def import_command(
     root: o.Root = None,
     as_json: o.AsJson = False,
 ) -> None:
-    """Take the records of a file into the store; a second run changes nothing.
+    """Take the records of a file into the store, each once.
 
     FILE is an export, lines of JSON with title and content, memory.jsonl of the MCP memory server, or conversations.json of
     ChatGPT or Claude. What cannot be taken is listed, and stops nothing else.
