@@ -15,14 +15,14 @@ from grail_mem.cli.which import split, which
 Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
 
 backup_command = typer.Typer(
-    help="Write a store into one file, verify such a file, restore it.", no_args_is_help=True, rich_markup_mode=None,
+    help="Write a store into one file; verify and restore it.", no_args_is_help=True, rich_markup_mode=None,
     pretty_exceptions_enable=False, add_completion=False,
 )  # fmt: skip
 
 
 @backup_command.callback()
 def _backup() -> None:
-    """Write a store into one file, verify such a file, restore it."""
+    """Write a store into one file; verify and restore it."""
 
 
 @backup_command.command("create", cls=o.OneCommand, epilog=o.DIR)

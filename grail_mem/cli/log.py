@@ -55,7 +55,7 @@ def log_command(
 
 
 def verify_ledger_command(directory: o.Dir = None, *, root: o.Root = None, as_json: o.AsJson = False) -> None:
-    """Verify every line of the ledger: order, numbers and digests.
+    """Verify every line of the ledger.
 
     It changes nothing. The exit code is 1 when a chain does not hold.
     """

@@ -42,7 +42,7 @@ def export_command(
     root: o.Root = None,
     as_json: o.AsJson = False,
 ) -> None:
-    """Write observations as lines of JSON, with the bytes of their files.
+    """Write observations as lines of JSON, files and all.
 
     Without a condition that is everything, what is hidden, tombstones, sources and grants included.
     """
