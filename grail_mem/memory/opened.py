@@ -27,8 +27,9 @@ from grail_mem.recall.ranked import Searcher
 from grail_mem.recall.reranking import Reranker, chosen_reranker
 from grail_mem.settings import Settings, read_settings
 from grail_mem.store.layout import Layout
+from grail_mem.store.version import require_known
 from grail_mem.write.permit import acting
-from grail_mem.write.recovery import recover_on_opening, settle
+from grail_mem.write.recovery import finish_on_opening, recover_on_opening, settle
 from grail_mem.write.sweep import sweep_on_opening
 from grail_mem.write.sync import sync
 
@@ -58,6 +59,8 @@ class Opened:
         root = path.expanduser().resolve()
         if root.exists() and not root.is_dir():
             raise InputError(f"{path} is a file, not a folder.", hint="Name the folder that holds the store.")
+        require_known(Layout(root))
+        finish_on_opening(Layout(root))
         self._layout, self._settings = opened(root)
         self._actor = actor or self._settings.actor
         self._lock = threading.RLock()

@@ -113,6 +113,11 @@ def digest_of(line: bytes) -> str:
     return sha256(_chained(line)).hexdigest()
 
 
+def redacted(line: bytes) -> bytes:
+    """The line without its open part, as it stands when what it told of must be forgotten; the chain still holds."""
+    return _chained(line) + b"\n"
+
+
 def link_of(line: bytes) -> tuple[int, str]:
     """Number and digest of a line that was written here."""
     return json.loads(line)["seq"], digest_of(line)

@@ -165,6 +165,12 @@ def perform(memory: Any, verb: str) -> None:
         memory.compact()
     elif verb == "rebuild":
         memory.rebuild()
+    elif verb == "restore_backup":
+        memory.restore_backup(memory.root.parent / "before.tar.gz", force=True)
+    elif verb == "import_file":
+        memory.import_file(memory.root.parent / "other.jsonl")
+    elif verb == "backup":
+        memory.backup(memory.root.parent / f"{memory.root.name}.tar.gz")
     else:
         raise ValueError(verb)
 
