@@ -27,6 +27,7 @@ from grail_mem.keep.imported import Imported  # noqa: E402
 from grail_mem.keep.incoming import Skipped  # noqa: E402
 from grail_mem.keep.log import LedgerChecked, Logged  # noqa: E402
 from grail_mem.keep.restore import Restored  # noqa: E402
+from grail_mem.keep.verify import BackupChecked  # noqa: E402
 from grail_mem.model.observation import Entity, Evidence, Observation, Relationship  # noqa: E402
 from grail_mem.model.problem import Problem  # noqa: E402
 from grail_mem.query.compaction import Compacted  # noqa: E402
@@ -53,7 +54,7 @@ RESULTS = (
     Changed,
     Ingested,
     Remembered,
-    BackupChecked,
+    Verified,
     CheckedQuote,
     Cited,
     QuoteInContext,
@@ -74,7 +75,7 @@ RESULTS = (
     Judgement,
     Fit,
     Backup,
-    Verified,
+    BackupChecked,
     Restored,
     Exported,
     Imported,
