@@ -139,7 +139,7 @@ def test_every_condition_is_on_its_page() -> None:
     from grail_mem.model.filter import Filter
 
     text = (DOCS / "concepts" / "recall.md").read_text(encoding="utf-8")
-    asked = {*Filter(**{f.name: 1 for f in fields(Filter)}).conditions(), "include_history"} - {"current"}
+    asked = {*Filter(**{f.name: 1 for f in fields(Filter)}).conditions()} - {"current"}
     assert asked <= set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE))
 
 
