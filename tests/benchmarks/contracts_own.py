@@ -73,7 +73,7 @@ class Own:
     def do_listing(self, user: str | None = None) -> dict[str, Any]:
         whose = self._for(user)
         rows = whose.sql("select * from observations").to_pylist()
-        names = [*whose.list_entities(), *whose.list_categories(), *whose.list_tags()]
+        names = [whose.list_entities().to_dict(), whose.list_categories().to_dict(), whose.list_tags().to_dict()]
         return {"text": "\n".join([*(str(row["content"]) for row in rows), *map(str, rows), *map(str, names)])}
 
     def do_count(self, user: str | None = None) -> dict[str, Any]:
