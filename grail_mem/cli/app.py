@@ -24,10 +24,11 @@ if TYPE_CHECKING:  # names of the parser's own types, which no command needs
 
 COMMANDS: Final = {
     "demo": "demo", "init": "keep", "add": "add", "ingest": "evidence", "remember": "evidence", "recall": "recall", "search": "search", "get": "read", "cite": "evidence", "list": "read", "sql": "read",
-    "update": "change", "move": "change", "delete": "change", "restore": "change",
+    "update": "change", "move": "change", "delete": "change", "restore": "change", "erase": "erase",
     "revise": "revise", "history": "revise", "due": "revise", "pin": "revise", "unpin": "revise", "archive": "revise",
     "unarchive": "revise", "sync": "keep", "watch": "watch",
-    "compact": "keep", "rebuild": "keep", "index": "keep", "calibrate": "tune", "fit": "tune", "consolidate": "consolidate", "proposals": "proposals", "grant": "grants", "revoke": "grants", "grants": "grants", "check": "keep", "verify": "evidence", "config": "config",
+    "compact": "keep", "rebuild": "keep", "index": "keep", "calibrate": "tune", "fit": "tune", "consolidate": "consolidate", "proposals": "proposals", "grant": "grants", "revoke": "grants", "grants": "grants", "check": "keep", "verify": "evidence",
+    "backup": "backup", "log": "log", "verify-ledger": "log", "export": "transfer", "import": "transfer", "config": "config",
 }  # fmt: skip
 """The commands in the order of `grail --help`, with the module that holds each as a function `<name>_command`."""
 
@@ -55,7 +56,7 @@ class Commands(TyperGroup):
         module = COMMANDS.get(cmd_name)
         if module is None:
             return None
-        made = getattr(import_module(f"grail_mem.cli.{module}"), f"{cmd_name}_command")
+        made = getattr(import_module(f"grail_mem.cli.{module}"), f"{cmd_name.replace('-', '_')}_command")
         if not isinstance(made, typer.Typer):
             one = _typer()
             one.command(cmd_name, cls=OneCommand, epilog=DIR)(made)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from grail_mem.cli import drafts, output
 from grail_mem.cli import options as o
-from grail_mem.cli.which import full_id, split
+from grail_mem.cli.which import full_id, split, which
 from grail_mem.errors import InputError
 
 if TYPE_CHECKING:  # most of a command's start-up
@@ -102,6 +102,11 @@ def move_command(
 def delete_command(
     words: o.IdWords = None,
     *,
+    source: o.OfSource = None,
+    session: o.OfSession = None,
+    speaker: o.OfSpeaker = None,
+    user: o.OfUser = None,
+    scope: o.OfScope = None,
     root: o.Root = None,
     actor: o.Actor = None,
     reason: o.Reason = "",
@@ -109,14 +114,38 @@ def delete_command(
 ) -> None:
     """Hide an observation from every answer; restore undoes it.
 
-    The file stays; `grail restore` brings the observation back. ID may be the last 4 or more characters of it.
+    The file stays; `grail restore` brings the observation back. ID may be the last 4 or more characters of it. With conditions instead of an ID, everything that meets all of them is hidden.
     """
+    chosen: dict[str, Any] = {"source": source, "session": session, "speaker": speaker, "user": user, "scope": scope}
+    if any(value is not None for value in chosen.values()):
+        _hide_selected(words, root, chosen, reason, actor, as_json=as_json)
+        return
     place, (named,) = split("delete", words, root, ["ID"])
     with place.read() as memory:
         done = memory.hide(full_id(memory, named), reason=reason, actor=actor)
     show_changed(done, "hidden", "hidden already", as_json=as_json)
     if not as_json:
         output.note(f"The file stays; `{place.command('restore', done.id)}` brings it back.")
+
+
+def _hide_selected(
+    words: list[str] | None,
+    root: str | None,
+    chosen: dict[str, Any],
+    reason: str,
+    actor: str | None,
+    *,
+    as_json: bool,
+) -> None:
+    if len(words or ()) > 1:
+        raise InputError("Name an ID or give conditions, not both.")
+    with which(words[0] if words else None, root).read() as memory:
+        done = memory.hide_selected(reason=reason, actor=actor, **chosen)
+    if as_json:
+        output.show_json({"results": [one.to_dict() for one in done]})
+        return
+    for one in done:
+        output.say(f"{'hidden' if one.changed else 'hidden already'}  {one.id}  {one.path}")
 
 
 def restore_command(

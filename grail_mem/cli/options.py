@@ -74,6 +74,13 @@ As = Annotated[
 ]
 Actor = Annotated[str | None, typer.Option("--actor", metavar="NAME", help="Who stands in the ledger for this.")]
 Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why, for the ledger.", show_default=False)]
+OfSource = Annotated[
+    str | None, typer.Option("--source", metavar="TEXT", help="All with this source, or evidence from it.")
+]
+OfSession = Annotated[str | None, typer.Option("--session", metavar="NAME", help="All of this session.")]
+OfSpeaker = Annotated[str | None, typer.Option("--speaker", metavar="NAME", help="All that this one said.")]
+OfUser = Annotated[str | None, typer.Option("--user", metavar="ID", help="All in the scopes user:ID and agent:…/ID.")]
+OfScope = Annotated[str | None, typer.Option("--scope", metavar="SCOPE", help="All in this scope.")]
 IdWords = Annotated[list[str] | None, typer.Argument(metavar="[DIR] ID", hidden=True)]
 
 

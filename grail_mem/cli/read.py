@@ -50,7 +50,7 @@ def list_command(
     root: o.Root = None,
     as_json: o.AsJson = False,
 ) -> None:
-    """List observations, categories, entities, communities or tags.
+    """List observations, categories, communities, entities, tags.
 
     WHAT is one of these words; observations when left out.
     """

@@ -13,16 +13,18 @@ from pathlib import Path
 from grail_mem.index.embedder import Embedder
 from grail_mem.memory.consolidating import Consolidating
 from grail_mem.memory.evidencing import Evidencing
+from grail_mem.memory.forgetting import Forgetting
 from grail_mem.memory.reading import Reading
 from grail_mem.memory.recalling import Recalling
 from grail_mem.memory.revising import Revising
+from grail_mem.memory.safekeeping import Handing
 from grail_mem.memory.writing import Writing
 from grail_mem.model.scope import Principal
 from grail_mem.model.ulid import new_id
 from grail_mem.recall.reranking import Reranker
 
 
-class Session(Writing, Revising, Evidencing, Recalling, Reading, Consolidating):
+class Session(Writing, Revising, Evidencing, Forgetting, Recalling, Reading, Consolidating, Handing):
     """One opened store for one principal; made by `Memory.session`.
 
     Example:

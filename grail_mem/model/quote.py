@@ -74,7 +74,7 @@ def find(text: str, quote: str, *, folded_text: str | None = None) -> Found | No
 
     Example:
         >>> find("She said “no  way”.", 'said "no way"')
-        Found(begin=4, end=17, match='normalised', n=1)
+        Found(begin=4, end=18, match='normalised', n=1)
     """
     if not quote:
         return None

@@ -27,9 +27,10 @@ from grail_mem.store.clone import clone_name
 from grail_mem.store.files import UNKNOWN_STATE, FileState, read_file
 from grail_mem.store.journal import Journal
 from grail_mem.store.layout import Layout
-from grail_mem.store.ledger import Chain, Ledger
-from grail_mem.store.ledger_line import DECISIONS, GONE, Entry
+from grail_mem.store.ledger import TOMBSTONES, Chain, Ledger
+from grail_mem.store.ledger_line import AGAIN, DECISIONS, ERASE, GONE, Entry
 from grail_mem.store.observation_file import Adopted, FileRow, read_observation
+from grail_mem.store.receipt import Receipts
 from grail_mem.store.scan import FolderState, Found, scan_all, scan_folders
 from grail_mem.store.snapshot import INDEX, PAYLOADS, Fingerprints, Manifest, newest, require_whole
 
@@ -93,6 +94,8 @@ class View:
         self.hidden = {id_ for id_, (*_, hides) in self.tombstones.items() if hides}
         self.silent = self.hidden | {id_ for id_, (*_, stands) in self.suspended.items() if stands}
         self.grants = Grants() if ledger_from_start else Grants(self.manifest.grants, self.manifest.revoked)
+        self.receipts = Receipts(() if ledger_from_start else self.manifest.receipts)
+        self._forgotten: set[str] = set()  # erased ids whose files were not looked at since
         self._clone = ""
         self._unheard = False  # whether lines of the ledger were read and perhaps not all of them heard
         self._touched: set[str] = set()
@@ -172,11 +175,13 @@ class View:
             return
         if not is_id(entry.id):  # somebody changed the line; its file is found by the next scan
             return
-        if entry.action in ("hide", "restore"):
-            self._bury(entry, self.tombstones)
-        elif entry.action in ("suspend", "reinstate"):
+        if entry.action in ("suspend", "reinstate"):
             self._bury(entry, self.suspended)
-        else:
+        elif entry.action in TOMBSTONES:
+            self._bury(entry, self.tombstones)
+        elif entry.action in (ERASE, AGAIN):
+            self._forget(entry)
+        elif entry.path:  # else what the line said was taken out of it
             self._hear_of_file(entry)
 
     def _hear_of_file(self, entry: Entry) -> None:
@@ -220,10 +225,26 @@ class View:
             (self.silent.add if silences else self.silent.discard)(entry.id)
             self.delta.version += 1
 
+    def _forget(self, entry: Entry) -> None:
+        """Hear that an observation was erased; nobody shall hear of its former files as of something that vanished."""
+        self.receipts.hear(entry)
+        if entry.action == ERASE:
+            self._forgotten.add(entry.id)
+            self._told |= {path: ("", "") for path, (id_, _) in self._told.items() if id_ == entry.id}
+            self._touched |= {path for path, word in self._adopted.items() if word.id == entry.id}
+            self._adopted = {path: word for path, word in self._adopted.items() if word.id != entry.id}
+            self._unsynced = {path: change for path, change in self._unsynced.items() if change.id != entry.id}
+            self._gone.pop(entry.id, None)
+            self._touched.add(self._owners.pop(entry.id, ""))
+            self._touched.discard("")
+
     def absorb(self, *, progress: Callable[[int], None] | None = None) -> None:
         """Hear the ledger and look at the files it names."""
         self.catch_up()
         self._open_reader()
+        if self._forgotten:
+            self._touched |= set(self.paths_of(self._forgotten).values())
+            self._forgotten.clear()
         self._look_at_touched(progress)
 
     def _look_at_touched(self, progress: Callable[[int], None] | None, read: Collection[str] = ()) -> None:
@@ -287,7 +308,7 @@ class View:
         wanted = set(paths)
         changes = look(
             self.delta, self.base(), self.layout, wanted, zone=self.settings.zone, adopted=self._adopted,
-            owners=self._owners, progress=progress,
+            owners=self._owners, told=self._told, receipts=self.receipts, progress=progress,
         )  # fmt: skip
         for path in wanted | {change.path for change in changes} | {change.was for change in changes if change.was}:
             folder, _, name = path.rpartition("/")
@@ -310,7 +331,11 @@ class View:
         else:
             found = scan_folders(self.layout, self._folders, self._known_files)
         self._looked_at = time.monotonic()
-        differing = [*found.changed, *found.gone]
+        root = self.layout.root
+        not_used = [
+            path for path in self.delta.problems if not os.path.lexists(f"{root}/{path}")
+        ]  # and no row tells of it
+        differing = [*found.changed, *found.gone, *not_used]
         if differing:
             for change in self.look_at(differing, progress=progress):
                 self.note(change)
@@ -326,7 +351,8 @@ class View:
             found = scan_all(self.layout, {}, lambda _: {})
             reading.begin(found.changed)
             self.catch_up()
-            self.files = base_of(reading.finish(self._touched, progress), self._touched, self._adopted)
+            read_now = reading.finish(self._touched, progress)
+            self.files = base_of(read_now, self._touched, self._adopted, self.receipts)
         read = self.files.by_path(self._touched)
         as_told = {
             path for path, row in read.items() if self._told[path][1] == row.sha256

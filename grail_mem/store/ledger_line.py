@@ -22,6 +22,11 @@ INGEST: Final = "ingest"
 """The action of entries about a file of sources, the only ones that name one."""
 GONE: Final = ("vanish", "remove")
 """Actions after which there is no file."""
+ERASE: Final = "erase"
+AGAIN: Final = "again"
+"""Actions that say that an observation was erased, and that the same was told again on purpose; see `store.receipt`."""
+REDACTED: Final = "redacted"
+"""Stands in the open part of a line of which something was taken out."""
 GENESIS: Final = "0" * 64
 
 
@@ -33,7 +38,7 @@ class Entry:
         action: `add`, `update`, `move`, `remove`, `hide`, `restore`, `stamp` when done through grail_mem; `suspend`, `reinstate` when evidence
             turned out to be gone or is there again; `ingest` for a file of sources; `adopt`, `edit`,
             `relocate`, `vanish` when a scan found that somebody else did it; one of `DECISIONS` for what was decided on a
-            proposal.
+            proposal; `ERASE` and `AGAIN`.
         id: The observation's ULID, or the proposal's; of a source, its file's name without what follows the first dot.
         path: Its file relative to the root, after the change; empty when redacted.
         was: The former path, for moves.
@@ -108,6 +113,11 @@ def digest_of(line: bytes) -> str:
     return sha256(_chained(line)).hexdigest()
 
 
+def redacted(line: bytes) -> bytes:
+    """The line without its open part, as it stands when what it told of must be forgotten; the chain still holds."""
+    return _chained(line) + b"\n"
+
+
 def link_of(line: bytes) -> tuple[int, str]:
     """Number and digest of a line that was written here."""
     return json.loads(line)["seq"], digest_of(line)
@@ -166,11 +176,11 @@ def _commit(record: dict[str, Any]) -> str:
 
 
 def is_as_written(line: bytes) -> bool:
-    """Whether a line is, byte for byte, what was written; of one without its open part only the form can be told."""
+    """Whether a line is, byte for byte, what was written; of one that was redacted only the form can be told."""
     record: dict[str, Any] = json.loads(line)
     if not record.keys() <= _MEMBERS | {"open"} or _encode(record).encode() != line:
         return False
-    return "open" not in record or _commit(record) == record["commit"]
+    return "open" not in record or REDACTED in record["open"] or _commit(record) == record["commit"]
 
 
 class Link(NamedTuple):

@@ -29,6 +29,7 @@ from grail_mem.store.arrays import numpy_of
 from grail_mem.store.files import FOLDER_MODE, replace_file, sync_folder
 from grail_mem.store.layout import Layout
 from grail_mem.store.ledger_line import Head
+from grail_mem.store.receipt import Receipt, Receipts, read_receipts
 from grail_mem.store.scan import FolderState
 from grail_mem.store.schema import VERSION
 
@@ -62,6 +63,7 @@ class Manifest:
         folders: Every folder as it was when its files were read.
         problems: What could not be used when it was made, by path.
         files: Size in bytes and BLAKE2b digest of every other file in its folder, by name.
+        receipts: Of what was erased before.
     """
 
     name: str
@@ -74,6 +76,7 @@ class Manifest:
     problems: Mapping[str, tuple[Problem, ...]] = field(default_factory=dict)
     files: Mapping[str, tuple[int, str]] = field(default_factory=dict)
     suspended: Mapping[str, tuple[str, str, int, bool]] = field(default_factory=dict)
+    receipts: tuple[Receipt, ...] = ()
 
     def to_json(self) -> bytes:
         """The manifest as the bytes of its file."""
@@ -82,7 +85,7 @@ class Manifest:
                 "version": VERSION, "name": self.name, "n_rows": self.n_rows, "heads": self.heads,
                 "tombstones": self.tombstones, "grants": self.grants, "revoked": self.revoked, "folders": self.folders,
                 "problems": {path: [p.to_dict() for p in found] for path, found in self.problems.items()},
-                "files": self.files, "suspended": self.suspended,
+                "files": self.files, "suspended": self.suspended, "receipts": Receipts(self.receipts).to_json(),
             },
             separators=(",", ":"),
         ).encode()  # fmt: skip
@@ -108,6 +111,7 @@ def read_manifest(folder: Path) -> Manifest | None:
             {path: tuple(Problem(**p) for p in found) for path, found in values["problems"].items()},
             {name: (size, digest) for name, (size, digest) in values["files"].items()},
             {id_: (at, clone, seq, stands) for id_, (at, clone, seq, stands) in values.get("suspended", {}).items()},
+            read_receipts(values.get("receipts", ())),
         )
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return None

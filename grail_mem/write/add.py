@@ -20,12 +20,14 @@ from grail_mem.query.view import View
 from grail_mem.store.filename import file_name
 from grail_mem.store.files import translated
 from grail_mem.store.layout import Layout, inside
-from grail_mem.store.ledger_line import Entry
+from grail_mem.store.ledger_line import AGAIN, Entry
 from grail_mem.store.observation_file import render_observation
+from grail_mem.store.receipt import Receipt
 from grail_mem.write.edited import folder_on_disk, free_path
 from grail_mem.write.evidence import with_evidence
 from grail_mem.write.permit import for_caller
 from grail_mem.write.placed_facts import Written, is_decided, with_facts
+from grail_mem.write.receipts import blocks, require_new
 from grail_mem.write.staged import Placing, discard, make_durable, place, stage, staging, writing
 from grail_mem.write.validate import Draft, make_observation
 
@@ -53,15 +55,17 @@ class _Ready:
     warnings: tuple[str, ...]
 
 
-def add(view: View, drafts: Sequence[Draft], *, actor: str) -> list[Written]:
+def add(view: View, drafts: Sequence[Draft], *, actor: str, again: bool = False) -> list[Written]:
     """Store observations; all of them or, when one is not valid, none.
 
     Args:
         view: The store.
         drafts: What to store; one result each, in order.
         actor: Who does it.
+        again: Store also what was erased, on purpose.
 
     Raises:
+        ConflictError: One or more say what was erased.
         InputError: One or more drafts cannot be used; `problems` lists all reasons of all drafts.
         StoreError: The disk did not take it; nothing was stored.
     """
@@ -71,6 +75,8 @@ def add(view: View, drafts: Sequence[Draft], *, actor: str) -> list[Written]:
     with staging(view.layout) as staging_fd, translated("store the observation"):
         spelled = {category: _spelled(view.layout, category) for category in {o.category for o, _, _ in checked}}
         ready = [_prepare(view.layout, *item, spelled[item[0].category]) for item in checked]
+        for item in ready:  # what takes its time is done before others wait
+            blocks(view, item.observation)
         staged = stage(staging_fd, [item.data for item in ready])
         try:
             with writing(view):
@@ -82,13 +88,27 @@ def add(view: View, drafts: Sequence[Draft], *, actor: str) -> list[Written]:
                 results, placings, replaced = with_facts(view, results, placings, made, staging_fd, actor)
                 unused += replaced
                 staged = [*staged, *(placing.staged for placing in placings)]
-                place(view, placings, staging_fd)
+                told = _told_again(view, ready) if again else {}
+                if not again:
+                    require_new(view, (item.observation for item in ready))
+                at = format_time(datetime.now(UTC))
+                lifted = [Entry(AGAIN, receipt.id, at=at, actor=actor) for receipt in told.values()]
+                place(view, placings, staging_fd, beside=lifted)
         except Exception:  # not an interrupt: what is committed by then is finished by the next writer
             discard(staging_fd, list(dict.fromkeys(staged)))
             raise
         discard(staging_fd, unused)
         make_durable(view)  # also what another call stored that says the same and has not returned yet
-    return results
+    return [
+        replace(one, warnings=(*one.warnings, TOLD_AGAIN.format(told[number].at[:10]))) if number in told else one
+        for number, one in enumerate(results)
+    ]
+
+
+def _told_again(view: View, ready: Sequence[_Ready]) -> dict[int, Receipt]:
+    """Which of these say what was erased, by number."""
+    found = ((number, item.observation) for number, item in enumerate(ready))
+    return {number: receipt for number, o in found if (receipt := blocks(view, o)) is not None}
 
 
 def _spelled(layout: Layout, category: str) -> str:
@@ -135,6 +155,7 @@ def _same(there: Observation | None, made: Observation) -> Observation | None:
 
 
 ALREADY_THERE: Final = "the same observation was there already; nothing was written."
+TOLD_AGAIN: Final = "the same was erased on {}; it is remembered again."
 HIDDEN_BEFORE: Final = "an observation that says the same is hidden; this one was stored beside it."
 
 

@@ -27,6 +27,7 @@ from grail_mem.store.ledger_line import Entry
 from grail_mem.store.observation_file import FileRow, fields_of, read_observation, render_observation
 from grail_mem.write.evidence import resolved, with_evidence
 from grail_mem.write.permit import for_caller, meant
+from grail_mem.write.receipts import require_new
 from grail_mem.write.staged import Placing, confirm, discard, make_durable, place, stage
 from grail_mem.write.validate import Draft, make_observation, with_endpoints
 
@@ -66,6 +67,14 @@ class Edited:
         if self.data is None:
             return self.row is not None
         return (self.was, self.old) != (self.path, self.data)
+
+    @property
+    def says_anew(self) -> bool:
+        """Whether it shall have a title or content that it has not now."""
+        now = self.row.observation if self.row else None
+        return self.data is not None and (
+            now is None or (now.title, now.content) != (self.made.title, self.made.content)
+        )
 
 
 def read_all(view: View, ids: Collection[str]) -> dict[str, Edited]:
@@ -287,6 +296,7 @@ def commit(
 
     Raises:
         AccessError: The caller may not; nothing was changed.
+        ConflictError: One shall say what was erased; nothing was changed.
         OSError: The disk did not take it; nothing was changed.
     """
     at = format_time(datetime.now(UTC))
@@ -294,6 +304,7 @@ def commit(
     for edited in changed:
         _permit(view, edited, right)
     filed = [edited for edited in changed if edited.changes_file]
+    require_new(view, [edited.made for edited in filed if edited.says_anew])
     others = [entry for edited in changed for entry in _tombstone(edited, at, actor, reason)]
     placings = placings_of(filed, staging_fd, at=at, actor=actor, reason=reason)
     try:

@@ -16,6 +16,7 @@ from grail_mem.model.quote import Found, Match, find, folded
 from grail_mem.query.passages import DOCUMENT, in_session, in_source
 from grail_mem.query.view import View
 from grail_mem.store.sources import Locator, Turn, digest, parse_locator
+from grail_mem.support.checkers import checker_of
 from grail_mem.support.support import Support, check_support
 from grail_mem.write.quotes import Quote, clean_quote, read_quotes
 from grail_mem.write.validate import Draft
@@ -232,6 +233,7 @@ def resolved(
             speaker=found.speaker,
             role=found.role,
             context=found.at,
+            checker=checker_of(view.settings.checker),
         )
         made.append(found.evidence(support))
         warnings += found.warnings

@@ -21,6 +21,7 @@ from grail_mem.store.files import translated
 from grail_mem.store.layout import CHATS
 from grail_mem.store.ledger_line import Entry
 from grail_mem.store.sources import Turn, chat_stem, current_turns, parse_locator, read_session
+from grail_mem.support.checkers import checker_of
 from grail_mem.support.support import Support, check_support
 from grail_mem.write.add import ALREADY_THERE
 from grail_mem.write.claim import Claim, draft_of, read_claim
@@ -35,6 +36,7 @@ from grail_mem.write.evidence import (
 from grail_mem.write.ingest import SourceFile, placed, placing_of
 from grail_mem.write.placed_facts import Written, is_decided, with_facts
 from grail_mem.write.quotes import Quote
+from grail_mem.write.receipts import require_new
 from grail_mem.write.staged import Placing, discard, make_durable, place, stage, staging, writing
 from grail_mem.write.transcript import Sent, append, derived_id, require_own
 from grail_mem.write.validate import Draft
@@ -155,7 +157,9 @@ def _look(view: View, asked: Claim, said: Quote) -> _Shown:
             raise not_found(said.quote, there, place.source or f"the session {place.session!r}", said.turn)
         turn = _turn_of(asked, said.quote)
         located = _within(turn)
-    support = check_support(asked.text, located.quote, speaker=located.speaker, role=located.role, context=located.at)
+    support = check_support(asked.text, located.quote, speaker=located.speaker, role=located.role, context=located.at,
+        checker=checker_of(view.settings.checker),
+    )  # fmt: skip
     return _Shown(located, support, turn)
 
 
@@ -196,6 +200,7 @@ def _store(view: View, asked: Claim, shown: Sequence[_Shown], best: _Shown, draf
             said = who_says(view, {print_: made.made})
             same = said.same.get(print_)
             if same is None:
+                require_new(view, [made.made])
                 written = _put(view, staging_fd, made, files, print_, actor)
             else:
                 written = Written(same.id, same.path, created=False, warnings=(ALREADY_THERE,), decision="known")

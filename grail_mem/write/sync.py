@@ -21,6 +21,7 @@ from grail_mem.store.frontmatter_edit import edit
 from grail_mem.store.ledger_line import Entry
 from grail_mem.store.observation_file import FileRow
 from grail_mem.write.staged import Placing, discard, make_durable, place, stage, staging, tell, writing
+from grail_mem.write.sweep import sweep_heard
 
 BATCH = 500
 
@@ -88,6 +89,7 @@ def sync(
         view.absorb()
         changes = view.unsynced()
         _tell(view, changes, actor)
+        sweep_heard(view)
     stamped = _stamp(view, actor) if stamping else ()
     return _report(view, n_files, changes, stamped=stamped, dry_run=False)
 

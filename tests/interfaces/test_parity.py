@@ -25,6 +25,8 @@ COMMAND_OF = {
     "unpin": "unpin",
     "archive": "archive",
     "unarchive": "unarchive",
+    "erase": "erase",
+    "hide_selected": "delete",
     "recall": "recall",
     "search": "search",
     "get": "get",
@@ -54,6 +56,13 @@ COMMAND_OF = {
     "revoke": "revoke",
     "grants": "grants",
     "session": "recall",
+    "backup": "backup",
+    "verify_backup": "backup",
+    "restore_backup": "backup",
+    "log": "log",
+    "export": "export",
+    "import_file": "import",
+    "verify_ledger": "verify-ledger",
 }
 NO_COMMAND = {
     "close": "a command closes what it opened",

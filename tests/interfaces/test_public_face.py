@@ -64,6 +64,7 @@ def test_only_the_subject_is_positional() -> None:
             ["turns"],
             ["path"],
             ["claim"],
+            ["out"],
         ), name
 
 

@@ -142,6 +142,8 @@ def perform(memory: Any, verb: str) -> None:
         memory.move(ids["Alpha"], "work/c/d")
     elif verb == "hide":
         memory.hide(ids["Delta"])
+    elif verb == "erase":
+        memory.erase(ids["Delta"], reason="asked for")
     elif verb in ("apply", "undo"):
         proposal = memory.proposals(status="all")[0].id
         outcome = getattr(memory, verb)(proposal)[0]
@@ -163,6 +165,12 @@ def perform(memory: Any, verb: str) -> None:
         memory.compact()
     elif verb == "rebuild":
         memory.rebuild()
+    elif verb == "restore_backup":
+        memory.restore_backup(memory.root.parent / "before.tar.gz", force=True)
+    elif verb == "import_file":
+        memory.import_file(memory.root.parent / "other.jsonl")
+    elif verb == "backup":
+        memory.backup(memory.root.parent / f"{memory.root.name}.tar.gz")
     else:
         raise ValueError(verb)
 

@@ -322,3 +322,25 @@ def test_many_processes_append_to_one_session(tmp_path: Path) -> None:
     with Memory(tmp_path) as memory:
         assert memory.check().ok
         assert memory.verify().counts == {"verified": 36}
+
+
+def test_transcripts_that_git_merged_by_lines_keep_every_turn(tmp_path: Path) -> None:
+    """Two copies of a store added to one session: numbers may be shared, evidence of both stands, and what comes next is new."""
+    shared = [{"role": "user", "id": "0", "text": "Good morning to all."}]
+    texts_of = {}
+    for name in ("one", "two"):
+        with Memory(tmp_path / name) as memory:
+            memory.ingest_chat(
+                [*shared, {"role": "user", "id": name, "text": f"I am number {name} here."}], session="s"
+            )
+            texts_of[name] = (tmp_path / name / "sources/chats/s.jsonl").read_text().splitlines(keepends=True)
+    merged = [*texts_of["one"], *(line for line in texts_of["two"] if line not in texts_of["one"])]
+    (tmp_path / "one/sources/chats/s.jsonl").write_text("".join(merged))
+    with Memory(tmp_path / "one") as memory:
+        for name in ("one", "two"):
+            done = memory.remember(f"I am number {name} here", evidence=f"I am number {name} here.", session="s")
+            assert memory.get(done.id).evidence[0].source.endswith("#turn=1")
+        assert memory.verify().counts == {"verified": 2}
+        assert memory.ingest_chat([{"role": "user", "id": "x", "text": "Next."}], session="s").n_new == 1
+    turns = current_turns(read_session(Layout(tmp_path / "one"), "s", None))
+    assert [turn.number for turn in turns] == [0, 1, 1, 2]
