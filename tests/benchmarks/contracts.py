@@ -52,7 +52,9 @@ def missed(right: Mapping[str, Any], result: Result, before: Sequence[Result]) -
                 n = text.count(wanted[0])
                 said += [f"says {wanted[0]!r} {n} times"] if n > wanted[1] else []
             case "marks_by_items":
-                n = before[1].get("marks", 0) + (len(result["items"]) - len(before[1]["items"])) * (result.get("marks_right") is None)
+                n = before[1].get("marks", 0) + (len(result["items"]) - len(before[1]["items"])) * (
+                    result.get("marks_right") is None
+                )
                 said += [f"{result['marks']} end marks for {len(result['items'])} items"] if result["marks"] > n else []
             case "no_more_than_step" | "more_than_step":
                 once, now = _sureness(before[wanted]), _sureness(result)
@@ -104,7 +106,11 @@ def _may_refuse(case: Mapping[str, Any], number: int) -> bool:
 def ask(name: str, python: str, cases: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """What a system did with the cases, in an interpreter of its own."""
     done = subprocess.run(
-        [python, str(HERE / f"contracts_{name}.py")], input=json.dumps(cases), text=True, capture_output=True, check=False
+        [python, str(HERE / f"contracts_{name}.py")],
+        input=json.dumps(cases),
+        text=True,
+        capture_output=True,
+        check=False,
     )
     if done.returncode:
         raise SystemExit(f"{name}: {done.stderr[-2000:]}")
@@ -118,11 +124,19 @@ def table(cases: Sequence[Mapping[str, Any]], outcomes: Mapping[str, Mapping[str
     lines = [f"| contract | cases | {' | '.join(NAMES[n] for n in named)} |", f"|---|---:|{'---|' * len(named)}"]
     for contract in dict.fromkeys(c["contract"] for c in cases):
         mine = [c["id"] for c in cases if c["contract"] == contract]
-        lines.append(f"| {contract} | {len(mine)} | {' | '.join(_counts([outcomes[n][i][0] for i in mine]) for n in named)} |")
+        lines.append(
+            f"| {contract} | {len(mine)} | {' | '.join(_counts([outcomes[n][i][0] for i in mine]) for n in named)} |"
+        )
     everything = [_counts([outcomes[n][c["id"]][0] for c in cases]) for n in named]
     lines.append(f"| all | {len(cases)} | {' | '.join(everything)} |")
     for contract in dict.fromkeys(c["contract"] for c in cases):
-        lines += ["", f"### {contract}", "", f"| case | right | {' | '.join(NAMES[n] for n in named)} |", f"|---|---|{'---|' * len(named)}"]
+        lines += [
+            "",
+            f"### {contract}",
+            "",
+            f"| case | right | {' | '.join(NAMES[n] for n in named)} |",
+            f"|---|---|{'---|' * len(named)}",
+        ]
         for c in cases:
             if c["contract"] == contract:
                 cells = [_cell(*outcomes[n][c["id"]]) for n in named]
@@ -137,7 +151,9 @@ def _counts(said: Sequence[str]) -> str:
 
 
 def _cell(said: str, why: str) -> str:
-    plain = "".join(ch if ch.isprintable() else "?" for ch in why.splitlines()[0] if ch not in "|<>`")[:140] if why else ""
+    plain = (
+        "".join(ch if ch.isprintable() else "?" for ch in why.splitlines()[0] if ch not in "|<>`")[:140] if why else ""
+    )
     return {PASS: "kept", FAIL: "**not kept**", NONE: NONE}[said] + (f": {plain}" if plain else "")
 
 
@@ -151,18 +167,19 @@ def main() -> None:
     pythons = {"own": sys.executable, **dict(p.split("=", 1) for p in args.python)}
     cases = json.loads((HERE / "contract_cases.json").read_text(encoding="utf-8"))
     cases = [c for c in cases if not args.only or c["id"] in args.only or c["contract"] in args.only]
-    raw = {name: ask(name, pythons[name], cases) for name in SYSTEMS if name in pythons and pythons[name]}
+    raw = {name: ask(name, pythons[name], cases) for name in SYSTEMS if pythons.get(name)}
     outcomes = {name: {c["id"]: judged(c, found["cases"][c["id"]]) for c in cases} for name, found in raw.items()}
     if args.json:
         whole = [
-            {**c, "systems": {n: {"outcome": outcomes[n][c["id"]], "answers": raw[n]["cases"][c["id"]]} for n in raw}} for c in cases
+            {**c, "systems": {n: {"outcome": outcomes[n][c["id"]], "answers": raw[n]["cases"][c["id"]]} for n in raw}}
+            for c in cases
         ]
         versions = {n: found["versions"] for n, found in raw.items()}
         args.json.write_text(json.dumps({"versions": versions, "cases": whole}, indent=1), encoding="utf-8")
     told = table(cases, outcomes)
     if args.markdown:
         args.markdown.write_text(told, encoding="utf-8")
-    print(told)  # noqa: T201  a script
+    print(told)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,9 @@ MARK, HEAD = "## Claim Citations", "coverage: supported"
 
 
 def _scope(user: str | None) -> MemoryScope:
-    return MemoryScope(tenant_id="acme", user_id=user or "owner", namespace="work", agent_id="assistant", session_id="s1")
+    return MemoryScope(
+        tenant_id="acme", user_id=user or "owner", namespace="work", agent_id="assistant", session_id="s1"
+    )
 
 
 class Cited:
@@ -43,7 +45,7 @@ class Cited:
         if until is not None:
             raise NotOffered("a record is given no end when it is written")
         scope = _scope(user)
-        self._now = datetime.fromisoformat(at.replace("Z", "+00:00")).replace(tzinfo=UTC)
+        self._now = datetime.fromisoformat(at).replace(tzinfo=UTC)
         try:
             if replaces is not None and replaces in self._records:
                 record = self._memory.correct(scope, self._records[replaces], text, reason="changed")
@@ -57,7 +59,9 @@ class Cited:
         finally:
             self._now = datetime(2026, 6, 1, tzinfo=UTC)
 
-    def _record(self, scope: MemoryScope, label: str, text: str, refs: list[str], key: str, confidence: float | None) -> dict[str, Any]:
+    def _record(
+        self, scope: MemoryScope, label: str, text: str, refs: list[str], key: str, confidence: float | None
+    ) -> dict[str, Any]:
         proposal = {"memory_type": "semantic", "content": text, "evidence_refs": refs, "claim_key": key,
                     "confidence": 0.9 if confidence is None else confidence}  # fmt: skip
         candidate = self._memory.consolidate(scope, [proposal])[0]
@@ -92,14 +96,26 @@ class Cited:
         scope = _scope(user)
         records = self._memory.list_records(scope)
         stories = self._memory.recall(scope, " ".join(r["content"] for r in records)[:400] or "note").markdown
-        return {"text": "\n".join([*(r["content"] for r in records), *map(str, records), *map(str, self._memory.list_candidates(scope)), stories])}
+        return {
+            "text": "\n".join(
+                [
+                    *(r["content"] for r in records),
+                    *map(str, records),
+                    *map(str, self._memory.list_candidates(scope)),
+                    stories,
+                ]
+            )
+        }
 
     def do_count(self, user: str | None = None) -> dict[str, Any]:
         return {"count": len(self._memory.list_records(_scope(user)))}
 
     def do_confidence(self, text: str) -> dict[str, Any]:
         found = [r for r in self._memory.list_records(_scope(None)) if text in r["content"]]
-        return {"confidence": max((r["confidence"] for r in found), default=None), "strength": [r["access_strength"] for r in found]}
+        return {
+            "confidence": max((r["confidence"] for r in found), default=None),
+            "strength": [r["access_strength"] for r in found],
+        }
 
     def do_forget(self, label: str, user: str | None = None) -> dict[str, Any]:
         return self._memory.forget(_scope(user), self._seen[label], hard=True)
@@ -116,7 +132,11 @@ class Cited:
             ref = f"observation:{self._memory.ingest_text(scope, source, source='chat').observation_ids[0]}"
             self._seen[label] = ref
         try:
-            return {"accepted": True, **self._record(scope, label, claim, [ref], key, None), "note": "approved by the host; support is not checked"}
+            return {
+                "accepted": True,
+                **self._record(scope, label, claim, [ref], key, None),
+                "note": "approved by the host; support is not checked",
+            }
         except ValueError as refused:
             return {"accepted": False, "why": f"{type(refused).__name__}: {refused}"}
 
@@ -124,7 +144,11 @@ class Cited:
         return self.do_forget(label)
 
     def do_remove_derived(self) -> dict[str, Any]:
-        removed = [f for f in self.root.rglob("*") if f.is_file() and (f.suffix in (".sqlite", ".sqlite3", ".db") or f.name.endswith(("-wal", "-shm")))]
+        removed = [
+            f
+            for f in self.root.rglob("*")
+            if f.is_file() and (f.suffix in (".sqlite", ".sqlite3", ".db") or f.name.endswith(("-wal", "-shm")))
+        ]
         for file in removed:
             file.unlink()
         return {"removed": len(removed)}

@@ -49,7 +49,9 @@ class Graph:
             self._slugs[label] = self._slugs[replaces]
             reply = asyncio.run(self._project.update_observation(self._slugs[replaces], **said))
         else:
-            reply = asyncio.run(self._project.add_observation(**said, category=topic, tags=[key] if key else [], entities=[entity]))
+            reply = asyncio.run(
+                self._project.add_observation(**said, category=topic, tags=[key] if key else [], entities=[entity])
+            )
         if not reply.ok:
             raise ValueError(reply.error)
         self._slugs[label] = reply.data["slug"]
@@ -82,7 +84,11 @@ class Graph:
     def do_listing(self, user: str | None = None) -> dict[str, Any]:
         if user is not None:
             raise NotOffered(_ONE)
-        listed = [self._project.list_observations().data, self._project.list_entities().data, self._project.list_categories().data]
+        listed = [
+            self._project.list_observations().data,
+            self._project.list_entities().data,
+            self._project.list_categories().data,
+        ]
         every = asyncio.run(self._project.recall(mode="recall")).data
         return {"text": "\n".join([every["context_text"], *map(str, listed)])}
 

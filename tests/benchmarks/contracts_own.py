@@ -80,8 +80,11 @@ class Own:
         return {"count": self._for(user).sql("select count(*) as n from observations").to_pylist()[0]["n"]}
 
     def do_confidence(self, text: str) -> dict[str, Any]:
-        found = [o for o in self._memory.recall(text=text).observations]
-        return {"confidence": max((o.confidence for o in found), default=None), "authors": sorted({o.speaker or "" for o in found})}
+        found = list(self._memory.recall(text=text).observations)
+        return {
+            "confidence": max((o.confidence for o in found), default=None),
+            "authors": sorted({o.speaker or "" for o in found}),
+        }
 
     def do_forget(self, label: str, user: str | None = None) -> dict[str, Any]:
         whose = self._for(user)
@@ -104,7 +107,9 @@ class Own:
             place = getattr(kept, "source", None) or kept.path
             self._sources[label] = place
         try:
-            done = self._memory.remember(claim, evidence={"quote": quote, "source": place}, attribute=key, category=topic)
+            done = self._memory.remember(
+                claim, evidence={"quote": quote, "source": place}, attribute=key, category=topic
+            )
         except GrailError as refused:
             return {"accepted": False, "why": f"{type(refused).__name__}: {refused}"}
         self._ids[label] = done.id

@@ -5,8 +5,10 @@ It runs in the interpreters of other systems, so it imports nothing but the stan
 
 from __future__ import annotations
 
+import functools
 import gzip
 import json
+import operator
 import shutil
 import subprocess
 import sys
@@ -45,11 +47,12 @@ def run(make: Callable[[Path], System], burst: Callable[[Path, list[str]], None]
     if sys.argv[1:2] == ["--burst"]:
         burst(Path(sys.argv[2]), sys.argv[3:])
         return
-    done = {case["id"]: _steps(make, case) for case in json.load(sys.stdin)}
+    done = {case["id"]: results_of(make, case) for case in json.load(sys.stdin)}
     print("\n" + json.dumps({"versions": dict(versions), "cases": done}, ensure_ascii=True))
 
 
-def _steps(make: Callable[[Path], System], case: Mapping[str, Any]) -> list[dict[str, Any]]:
+def results_of(make: Callable[[Path], System], case: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What came of each step of a case, in an empty root."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "store"
         copy = Path(folder) / "copy"
@@ -75,11 +78,11 @@ def _steps(make: Callable[[Path], System], case: Mapping[str, Any]) -> list[dict
                     case op:
                         verb = getattr(system, f"do_{op}", None)
                         if verb is None:
-                            raise NotOffered("no such verb")  # noqa: TRY301  one place for what is not offered
+                            raise NotOffered("no such verb")
                         result = verb(**fields)
             except NotOffered as said:
                 result = {"not_offered": str(said)}
-            except Exception as error:  # noqa: BLE001  what a system raises is a result here
+            except Exception as error:
                 result = {"error": f"{type(error).__name__}: {error}"[:600], "where": traceback.format_exc()[-400:]}
             results.append(result)
         system.close()
@@ -101,11 +104,15 @@ def _put_back(copy: Path, root: Path) -> list[str]:
 def _burst(root: Path, texts: list[list[str]]) -> dict[str, Any]:
     """Several processes of the same driver write at the same time, each its own texts."""
     command = [sys.executable, sys.argv[0], "--burst", str(root)]
-    started = [subprocess.Popen([*command, *own], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for own in texts]
+    started = [
+        subprocess.Popen([*command, *own], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for own in texts
+    ]
     out = [process.communicate() for process in started]
     return {
-        "acknowledged": [line for said, _ in out for line in said.splitlines() if line in sum(texts, [])],
-        "failed": [said[-300:] for process, (_, said) in zip(started, out) if process.returncode],
+        "acknowledged": [
+            line for said, _ in out for line in said.splitlines() if line in functools.reduce(operator.iadd, texts, [])
+        ],
+        "failed": [said[-300:] for process, (_, said) in zip(started, out, strict=True) if process.returncode],
     }
 
 

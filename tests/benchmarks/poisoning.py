@@ -1,6 +1,7 @@
 """What hostile notes can do: whether they break the fence, what is told of them, and what repeating a lie gets.
 
-`python tests/benchmarks/poisoning.py [--locomo locomo.json] [--json FILE]`. The notes are `poison_notes.json`. A pack is read back by
+`python tests/benchmarks/poisoning.py [--locomo locomo.json] [--json FILE]`. The notes are `poison_notes.json`, which
+patterns of flags were written beside; `poison_unseen.json` has texts that they were not, and must not be, fitted to. A pack is read back by
 the reader of this file, which knows only the two forms as `docs/concepts/pack.md` describes them; nothing of the code that writes them.
 """
 
@@ -67,13 +68,17 @@ def items_of(text: str) -> list[Item]:
     Raises:
         ValueError: The text is not one fence with whole items in it.
     """
-    whole = re.fullmatch(r'<memories note="stored data, not instructions"(?: \w+="[^"<>\n]*")*>\n(.*)</memories>', text, re.DOTALL)
+    whole = re.fullmatch(
+        r'<memories note="stored data, not instructions"(?: \w+="[^"<>\n]*")*>\n(.*)</memories>', text, re.DOTALL
+    )
     if not whole:
         raise ValueError("not one fence from the first to the last character")
     made: list[Item] = []
     rest = whole[1]
     while rest:
-        if between := re.match(r"(?:\n|## [A-Z][a-z ]+\n|\d+ more observations? left out: the budget is used up\.\n)", rest):
+        if between := re.match(
+            r"(?:\n|## [A-Z][a-z ]+\n|\d+ more observations? left out: the budget is used up\.\n)", rest
+        ):
             rest = rest[between.end() :]
         elif item := re.match(r'<observation((?: \w+="[^"<>\n]*")*)>\n(.*?)\n</observation>\n', rest, re.DOTALL):
             labels = re.findall(r' (\w+)="([^"]*)"', item[1])
@@ -125,7 +130,13 @@ def store_of(root: Path, some: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     with Memory(root, embedder="none") as memory:
         ids = {}
         for note in some:
-            fields = {"category": "web", "source": AUTHOR, "source_kind": "tool_result", "confidence": 0.4, **note["fields"]}
+            fields = {
+                "category": "web",
+                "source": AUTHOR,
+                "source_kind": "tool_result",
+                "confidence": 0.4,
+                **note["fields"],
+            }
             ids[note["name"]] = memory.add_observation(**fields).id
         return ids
 
@@ -152,8 +163,10 @@ def measure_notes(root: Path) -> dict[str, Any]:
             continue
         labels = items_of(pack.text)[0].labels
         own = note["fields"]
-        if labels["source_kind"] != own.get("source_kind", "tool_result") or labels["confidence"] != "0.4" or (
-            "source" not in own and labels["source"] != AUTHOR
+        if (
+            labels["source_kind"] != own.get("source_kind", "tool_result")
+            or labels["confidence"] != "0.4"
+            or ("source" not in own and labels["source"] != AUTHOR)
         ):
             unlabelled.append(name)
         flags = pack.flags.get(ids[name], ())
@@ -179,6 +192,13 @@ def _together(root: Path, ids: Mapping[str, str]) -> dict[str, str]:
     return faults
 
 
+def unseen() -> dict[str, Any]:
+    """How many hostile texts are flagged that no pattern was written for."""
+    texts = json.loads((NOTES.parent / "poison_unseen.json").read_text(encoding="utf-8"))
+    missed = [text for text in texts if not flags_of((text,))]
+    return {"texts": len(texts), "flagged": len(texts) - len(missed), "missed": missed}
+
+
 def false_flags(texts: Sequence[str]) -> dict[str, Any]:
     """How many of some honest texts are flagged, and which."""
     flagged = [(text[:120], flags) for text in texts if (flags := flags_of((text,)))]
@@ -190,18 +210,33 @@ def repeated(root: Path, k: int, how: str) -> dict[str, Any]:
     with Memory(root, embedder="none") as memory:
         memory.add_observation(content=TRUTH, category="venue", source="Ann", speaker="Ann", observed_at="2026-01-10")
         for number in range(k):
-            text = {"the same": LIES[0], "nearly the same": f"{LIES[0][:-1]}{'.' * (number % 3 + 1)}", "in other words": LIES[number],
-                    "by many forged speakers": LIES[0], "in other words by many": LIES[number]}[how]  # fmt: skip
+            text = {"the same": LIES[0], "nearly the same": f"{LIES[0][:-1]}{'.' * (number % 3 + 1)}", "in other words": LIES[number % len(LIES)],
+                    "by many forged speakers": LIES[0], "in other words by many": LIES[number % len(LIES)]}[how]  # fmt: skip
             who = f"person {number}" if "many" in how else "Mallory"
-            memory.add_observation(content=text, category="venue", source=who, speaker=who, observed_at=f"2026-01-{11 + number % 18}T{number // 18:02}:00")
+            memory.add_observation(
+                content=text,
+                category="venue",
+                source=who,
+                speaker=who,
+                observed_at=f"2026-01-{11 + number % 18}T{number // 18:02}:00",
+            )
         for filler in range(30):
-            memory.add_observation(content=f"Minutes {filler}: budget, hiring and the {filler}th printer.", category="other")
+            memory.add_observation(
+                content=f"Minutes {filler}: budget, hiring and the {filler}th printer.", category="other"
+            )
         found = memory.search(QUESTION)
         order = [o.content for o in found.observations]
         short = memory.search(QUESTION, budget=400)
     n_lies = sum("Kepler" in text for text in order)
     rank = order.index(TRUTH) + 1 if TRUTH in order else None
-    return {"k": k, "how": how, "rank": rank, "lies": n_lies, "in_pack_of_400": TRUTH in short.text, "lies_in_pack": short.text.count("</observation>") - (TRUTH in short.text)}
+    return {
+        "k": k,
+        "how": how,
+        "rank": rank,
+        "lies": n_lies,
+        "in_pack_of_400": TRUTH in short.text,
+        "lies_in_pack": short.text.count("</observation>") - (TRUTH in short.text),
+    }
 
 
 HOWS: Final = ("the same", "nearly the same", "in other words", "by many forged speakers", "in other words by many")
@@ -215,18 +250,23 @@ def main() -> None:
     made: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder:
         made["notes"] = measure_notes(Path(folder) / "notes")
+        made["unseen"] = unseen()
         examples = [
-            json.loads(line) for file in sorted((Path(__file__).parents[2] / "examples").glob("*.jsonl")) for line in file.open(encoding="utf-8")
+            json.loads(line)
+            for file in sorted((Path(__file__).parents[2] / "examples").glob("*.jsonl"))
+            for line in file.open(encoding="utf-8")
         ]
         made["examples"] = false_flags([f"{row.get('title', '')}\n\n{row['content']}" for row in examples])
         if args.locomo:
             talks = [talk["conversation"] for talk in json.loads(args.locomo.read_text(encoding="utf-8"))]
-            turns = [turn["text"] for talk in talks for part in talk.values() if isinstance(part, list) for turn in part]
+            turns = [
+                turn["text"] for talk in talks for part in talk.values() if isinstance(part, list) for turn in part
+            ]
             made["locomo"] = false_flags(turns[:1000])
         made["repeated"] = [repeated(Path(folder) / f"{k}-{how}", k, how) for how in HOWS for k in TIMES]
     if args.json:
         args.json.write_text(json.dumps(made, indent=1), encoding="utf-8")
-    print(json.dumps(made, indent=1))  # noqa: T201  a script
+    print(json.dumps(made, indent=1))
 
 
 if __name__ == "__main__":
