@@ -10,7 +10,8 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Any, Final, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 from zoneinfo import ZoneInfo
 
 from grail_mem.index.corpus import observations_at
@@ -143,19 +144,13 @@ def ask(
     trace["candidates"] |= {name: len(rows) for name, rows in main.found.by.items()} | {"all": len(main.found.passages)}
     trace["question"] = _understood(main)
     n_pool = max(wish.limit * _POOL, N_RERANKED if wish.reranker is not None else 0)
-    pool = best_of(ranked, n_pool, wish.n_passages)
-    trace["rank"] = {"recipe": main.weights.recipe, "observations": len(pool)}
     gates, why_none = tuning.gates_in_force(gates_name(searcher, main.weights), main.weights)
     judged = timed(trace, "silence", lambda: judge(main, gates, strict=wish.strict))
     trace["silence"] |= judged.said
     warnings = (*warnings, *([why_none] if why_none else []))
-    pool = [best for best in pool if best.score >= pool[0].score - MARGIN] if wish.withhold else pool
-    trace["gate"] = {"margin": MARGIN, "passed": len(pool)}
-    hits, states = timed(trace, "gather", lambda: _gather(view, searcher, pool))
-    behind_hit = {hit.id: best for hit, best in zip(hits, pool, strict=True)}
-    hits = timed(trace, "freshness", lambda: fresh(hits, wish.asked_at, wish.half_life_days, wish.freshness_floor))
-    hits, n_same = timed(trace, "duplicates", lambda: unlike(hits))
-    trace["duplicates"] |= {"collapsed": n_same}
+    distinct = _distinct(view, searcher, ranked, wish, n_pool, trace)
+    hits, states, behind_hit = distinct.hits, distinct.states, distinct.behind_hit
+    trace["rank"] = {"recipe": main.weights.recipe, "observations": distinct.n_ranked}
     shares = {hit.id: added(behind_hit[hit.id]) for hit in hits[: wish.limit]}
     trace["rank"] |= {"added": {id_: share for id_, share in shares.items() if share}}
     if judged.coverage == "none" and (wish.withhold or not hits):
@@ -245,6 +240,36 @@ def _understood(main: Ranked) -> dict[str, Any]:
         "terms": list(question.terms), "kind": question.kind, "speaker": question.subject,
         "dates": [date.text for date in question.dates], "names": list(question.names),
     }  # fmt: skip
+
+
+class _Distinct(NamedTuple):
+    """Hits that say different things, the best first, and where they are from."""
+
+    hits: list[Hit]
+    states: dict[str, FileState]
+    behind_hit: dict[str, Best]
+    n_ranked: int
+
+
+def _distinct(
+    view: View, searcher: Searcher, ranked: Sequence[Ranked], wish: Wish, n_pool: int, trace: dict[str, Any]
+) -> _Distinct:
+    """The best hits without near-duplicates; more of the ranking is read while repetitions leave too few.
+
+    So whoever says one thing a hundred times takes one place, and pushes nothing else out of the answer.
+    """
+    while True:
+        every = best_of(ranked, n_pool, wish.n_passages)
+        pool = [b for b in every if b.score >= every[0].score - MARGIN] if wish.withhold else every
+        trace["gate"] = {"margin": MARGIN, "passed": len(pool)}
+        read, states = timed(trace, "gather", partial(_gather, view, searcher, pool))
+        behind_hit = {hit.id: best for hit, best in zip(read, pool, strict=True)}
+        aged = timed(trace, "freshness", partial(fresh, read, wish.asked_at, wish.half_life_days, wish.freshness_floor))
+        hits, n_same = timed(trace, "duplicates", partial(unlike, aged))
+        trace["duplicates"] |= {"collapsed": n_same}
+        if len(hits) >= wish.limit or len(pool) < n_pool:
+            return _Distinct(hits, states, behind_hit, len(every))
+        n_pool *= _POOL
 
 
 def _gather(view: View, searcher: Searcher, pool: Sequence[Best]) -> tuple[list[Hit], dict[str, FileState]]:

@@ -29,6 +29,11 @@ if TYPE_CHECKING:
 _ALIKE: Final = 0.9
 """Share of terms from which on two texts say the same; chosen, well above what rewording leaves."""
 
+_SPEAKERS: Final = 3
+"""Places that the same words of different speakers have in an answer; chosen."""
+_AROUND: Final = ".,;:!?…\"'“”‘’«»()[]{}*_`~。、！？，"
+"""What stands around a word and is none of it; signs of numbers and units are not here."""
+
 
 def answered(view: View, ask: Callable[[dict[str, Any]], tuple[Recall, dict[str, FileState]]]) -> Recall:
     """An answer of which every observation is as its file says now, with its trace and what the store has to say.
@@ -60,16 +65,18 @@ def fresh(hits: Sequence[Hit], asked_at: datetime, half_life_days: float, floor:
 
 
 def unlike(hits: Sequence[Hit]) -> tuple[list[Hit], int]:
-    """Hits without those that say the same as a better one of the same speaker; with another number, they do not."""
+    """Hits without those that say the same as a better one of the same speaker; with another number, they do not.
+
+    What many speakers say in the same words keeps `_SPEAKERS` places: who is quoted costs nothing to forge.
+    """
     kept: list[Hit] = []
     words: list[set[str]] = []
     same: dict[str, list[str]] = {}
     for hit in hits:
-        mine = set(f"{own_title(hit)} {hit.passage or hit.content}".casefold().split())
-        twin = next(
-            (k for k, other in zip(kept, words, strict=True)
-             if k.speaker == hit.speaker and _are_alike(mine, other)), None,
-        )  # fmt: skip
+        said = f"{own_title(hit)} {hit.passage or hit.content}".casefold().split()
+        mine = {word.strip(_AROUND) or word for word in said}
+        alike = [k for k, other in zip(kept, words, strict=True) if _are_alike(mine, other)]
+        twin = next((k for k in alike if k.speaker == hit.speaker), alike[0] if len(alike) >= _SPEAKERS else None)
         if twin is not None:
             same.setdefault(twin.id, []).append(hit.id)
             continue

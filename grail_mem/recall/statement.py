@@ -67,7 +67,9 @@ def statement_of(hit: Hit) -> Statement:
     title, text = hit.title, _text(hit)
     raw = text if _begins_with(text, title) else f"{title}\n\n{text}"
     raw = raw.strip()
-    said = (raw, hit.source or "", hit.category, *hit.reasons, *(f"{t.source or ''}\n{t.content}" for t in hit.context))
+    labels = [value for _, value in _labels(hit, ()) if isinstance(value, str)]
+    around = [text for turn in hit.context for text in (turn.content, *map(str, _turn_labels(turn).values()))]
+    said = (raw, *labels, *around)
     flags = flags_of(said)
     body = as_data(raw)
     useful = min(len(body), len(as_data(title)) + _LEAST_CHARS)
