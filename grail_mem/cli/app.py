@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # names of the parser's own types, which no command needs
 COMMANDS: Final = {
     "demo": "demo", "init": "keep", "add": "add", "recall": "recall", "search": "search", "get": "read", "list": "read", "sql": "read",
     "update": "change", "move": "change", "delete": "change", "restore": "change", "sync": "keep", "watch": "watch",
-    "compact": "keep", "rebuild": "keep", "index": "keep", "calibrate": "tune", "fit": "tune", "consolidate": "consolidate", "proposals": "proposals", "grant": "grants", "revoke": "grants", "grants": "grants", "check": "keep", "config": "config",
+    "compact": "keep", "rebuild": "keep", "index": "keep", "calibrate": "tune", "fit": "tune", "consolidate": "consolidate", "proposals": "proposals", "grant": "grants", "revoke": "grants", "grants": "grants", "check": "keep", "scan": "scan", "config": "config",
 }  # fmt: skip
 """The commands in the order of `grail --help`, with the module that holds each as a function `<name>_command`."""
 

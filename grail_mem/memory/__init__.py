@@ -14,6 +14,7 @@ from grail_mem.memory.keeping import Keeping
 from grail_mem.memory.opened import open_root
 from grail_mem.memory.reading import Reading
 from grail_mem.memory.recalling import Recalling
+from grail_mem.memory.screening import Screening
 from grail_mem.memory.session import Session
 from grail_mem.memory.tuning import Tuning
 from grail_mem.memory.writing import Writing
@@ -21,7 +22,7 @@ from grail_mem.memory.writing import Writing
 __all__ = ["SESSION_VERBS", "VERBS", "Memory", "open_root"]
 
 
-class Memory(Writing, Recalling, Reading, Tuning, Consolidating, Granting, Keeping):
+class Memory(Writing, Recalling, Reading, Tuning, Consolidating, Granting, Screening, Keeping):
     """One opened store. Safe to use from several threads; every process opens its own.
 
     Args:

@@ -14,13 +14,14 @@ from grail_mem.index.embedder import Embedder
 from grail_mem.memory.consolidating import Consolidating
 from grail_mem.memory.reading import Reading
 from grail_mem.memory.recalling import Recalling
+from grail_mem.memory.screening import Screening
 from grail_mem.memory.writing import Writing
 from grail_mem.model.scope import Principal
 from grail_mem.model.ulid import new_id
 from grail_mem.recall.reranking import Reranker
 
 
-class Session(Writing, Recalling, Reading, Consolidating):
+class Session(Writing, Recalling, Reading, Consolidating, Screening):
     """One opened store for one principal; made by `Memory.session`.
 
     Example:

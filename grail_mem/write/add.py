@@ -17,6 +17,7 @@ from grail_mem.model.observation import Observation, fingerprint
 from grail_mem.model.times import format_time
 from grail_mem.query.find import who_says
 from grail_mem.query.view import View
+from grail_mem.settings import Settings
 from grail_mem.store.filename import file_name
 from grail_mem.store.files import translated
 from grail_mem.store.layout import Layout, inside
@@ -24,6 +25,7 @@ from grail_mem.store.ledger_line import Entry
 from grail_mem.store.observation_file import render_observation
 from grail_mem.write.edited import folder_on_disk, free_path
 from grail_mem.write.permit import for_caller
+from grail_mem.write.screening import quoting_no_secret, screened_text
 from grail_mem.write.staged import Placing, discard, make_durable, place, stage, staging, writing
 from grail_mem.write.validate import Draft, make_observation
 
@@ -152,8 +154,10 @@ def _check(view: View, drafts: Sequence[Draft]) -> list[tuple[Observation, str, 
     hints: dict[str, None] = {}
     for number, draft in enumerate(drafts, start=1):
         try:
-            made, warnings = make_observation(for_caller(view, draft), now=now, settings=view.settings)
-            checked.append((made, _slug(draft), warnings))
+            with quoting_no_secret():
+                meant = for_caller(view, draft)
+            made, warnings = make_observation(meant, now=now, settings=view.settings)
+            checked.append((made, _slug(draft, view.settings), warnings))
         except InputError as error:
             problems += [f"draft {number}: {text}" if len(drafts) > 1 else text for text in error.problems]
             hints |= {error.hint: None} if error.hint else {}
@@ -162,12 +166,12 @@ def _check(view: View, drafts: Sequence[Draft]) -> list[tuple[Observation, str, 
     return checked
 
 
-def _slug(draft: Draft) -> str:
+def _slug(draft: Draft, settings: Settings) -> str:
     if draft.slug is None:
         return ""
     if not isinstance(draft.slug, str):
         raise InputError(f"slug must be text, not {draft.slug!r}.")
-    return clean_text(draft.slug)[0]
+    return clean_text(screened_text("slug", draft.slug, settings).text)[0]
 
 
 def _prepare(layout: Layout, made: Observation, slug: str, warnings: tuple[str, ...], spelled: str) -> _Ready:

@@ -26,6 +26,7 @@ from grail_mem.store.layout import Layout, inside
 from grail_mem.store.ledger_line import Entry
 from grail_mem.store.observation_file import FileRow, fields_of, read_observation, render_observation
 from grail_mem.write.permit import for_caller, scope_meant
+from grail_mem.write.screening import quoting_no_secret
 from grail_mem.write.staged import Placing, confirm, discard, make_durable, place, stage
 from grail_mem.write.validate import Draft, make_observation, with_endpoints
 
@@ -97,7 +98,8 @@ def make_new(view: View, draft: Draft, *, taken: Collection[str] = (), create: b
         InputError: The draft cannot be used; `problems` lists every reason.
         ConflictError: Every name for its file is taken.
     """
-    draft = for_caller(view, draft)
+    with quoting_no_secret():
+        draft = for_caller(view, draft)
     made, warnings = make_observation(draft, now=datetime.now(UTC), settings=view.settings)
     folder = folder_on_disk(view.layout, made.category, create=create)
     made = replace(made, category=view.layout.category_of(folder))
@@ -142,7 +144,12 @@ def with_fields(view: View, edited: Edited, patch: Mapping[str, Any]) -> Edited:
     }  # fmt: skip
     if view.principal is not None and "scope" in patch:
         patch = {**patch, "scope": scope_meant(view.principal, patch["scope"])}
-    made, warned = make_observation(Draft(**(beside | dict(patch))), now=datetime.now(UTC), settings=view.settings)
+    made, warned = make_observation(
+        Draft(**(beside | dict(patch))),
+        now=datetime.now(UTC),
+        settings=view.settings,
+        kept=frozenset(beside).difference(patch),
+    )
     new = replace(old, **{name: getattr(made, name) for name in patch})
     warnings = list(warned)
     if "entities" in patch or "relationships" in patch:

@@ -29,6 +29,7 @@ SEES: dict[str, Call] = {
     "list_tags": lambda s, _: s.list_tags(),
     "sql": lambda s, _: s.sql("SELECT * FROM observations").to_pylist(),
     "graph": lambda s, _: list(s.graph().edges(data=True)),
+    "scan": lambda s, _: s.scan().to_dict(),
     "ids_ending": lambda s, i: s.ids_ending(i[-4:]),
     "proposals": lambda s, _: [p.to_dict() for p in s.proposals(status="all")],
 }
@@ -64,7 +65,7 @@ def memory(tmp_path: Path) -> Any:
 @pytest.fixture
 def stored(memory: Memory) -> str:
     return memory.add_observation(
-        title=f"About {SECRET}", content=f"{SECRET} is what nobody else may know.", category=f"{SECRET}/deep", tags=[SECRET],
+        title=f"About {SECRET}", content=f"{SECRET} is what nobody else may know; password=hunter2", category=f"{SECRET}/deep", tags=[SECRET],
         entities=[SECRET, "Acme"], relationships=[{"source": SECRET, "target": "Acme", "relationship_type": "OWNS"}],
         scope=SCOPE,
     ).id  # fmt: skip

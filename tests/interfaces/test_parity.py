@@ -32,6 +32,7 @@ COMMAND_OF = {
     "fit": "fit",
     "reset_weights": "fit",
     "check": "check",
+    "scan": "scan",
     "consolidate": "consolidate",
     "proposals": "proposals",
     "apply": "proposals",

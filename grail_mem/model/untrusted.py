@@ -12,6 +12,8 @@ from typing import Final
 
 import regex as re
 
+from grail_mem.model.orders import MEANINGS, reads_like
+
 FENCES: Final = ("memories", "observation", "overview", "turn")
 """The tags of a pack; stored text holds none of them unescaped."""
 _MARKERS: Final = ("|", "s>", "bos>", "eos>", "start_of_turn>", "end_of_turn>")
@@ -29,49 +31,12 @@ _HIDDEN: Final = re.compile(
 )
 """Controls, formats, bidirectional marks, tags, surrogates, separators and whatever else is drawn as nothing."""
 _SHOWN: Final = re.compile(r"⟨U\+[0-9A-F]{4,6}⟩")
-_OPENING: Final = re.compile(r"[<＜﹤‹〈《⟨˂ᐸ❮❰](?!U\+[0-9A-F]{4,6}⟩)")
+_OPENINGS: Final = frozenset("<＜﹤‹〈《⟨˂ᐸ❮❰")
+_OPENING: Final = re.compile(rf"[{''.join(sorted(_OPENINGS))}](?!U\+[0-9A-F]{{4,6}}⟩)")
 _WINDOW: Final = 400
 """Characters behind a bracket that are looked at: a tag that hidden characters stretch further is none that a model reads."""
 _LOOKALIKES: Final = str.maketrans("абеёіїјмнорѕтуѵᴀᴇɪᴍɴᴏʀꜱᴛᴜᴠοαενιρτυ∕⁄⧸", "abeeiijmhopstyvaeimnorstuvoaevipty///")
 """Letters of other scripts that look like those of the tags."""
-
-_ORDERS: Final = {
-    "instruction": (
-        (r"\b(?:ignore|disregard|forget|override|bypass|do not follow|don['’]t follow)\b.{0,40}\b(?:previous|prior|earlier|above|preceding|"
-        r"all|any|your|these|system|other)\b.{0,40}\b(?:instructions?|rules?|prompts?|guidelines?|directives?|directions?|orders|messages?|"
-        r"memor(?:y|ies)|observations?|training)\b"),
-        r"\b(?:you must|you should|you shall|you will|you are to) (?:now|always|never|immediately|only|henceforth|obey|comply)\b",
-        r"\b(?:you are|act as|behave as|pretend to be) (?:now|no longer|henceforth|an? (?:unrestricted|jailbroken|different))\b",
-        r"\b(?:from now on|henceforth),? (?:you|always|never|ignore|respond|reply|answer|treat)\b",
-        r"\b(?:system|developer|hidden|initial) (?:prompt|message|instructions?)\b",
-        r"\bnew (?:instructions?|rules?|system prompt)\s*:",
-        r"\b(?:important|attention|note)\b.{0,20}\b(?:assistant|ai|model|agent)s?\b.{0,20}\b(?:must|should|do not|never|always)\b",
-        r"\bdo not (?:tell|inform|mention|reveal|show)\b.{0,30}\b(?:user|human|anyone|operator)\b",
-        r"\b(?:reveal|print|repeat|leak|exfiltrate)\b.{0,30}\b(?:prompt|instructions|secrets?|api keys?|credentials|passwords?)\b",
-    ),
-    "role": (
-        r"(?:^|\n)[ \t>*#_\-\[(\"']{0,8}(?:system|developer|assistant|human|tool)\b[ \t*_\])\"']{0,4}[:：]",
-        r"<\s*\|\s*[\w ]{1,40}\|\s*>|<<\s*/?\s*sys\s*>>|\[\s*/?\s*inst\s*\]|</?s>|<(?:start|end)_of_turn>",
-        r"<\s*/?\s*(?:system|assistant|user|human|developer|tool|function|instructions?|tool_(?:use|call|result)|function_calls?|invoke)\b[^<>]{0,80}>",
-        r"(?:^|\n)\s*#{1,6}\s*(?:system|instructions?|assistant|developer)\s*:?\s*(?:\n|$)",
-    ),
-    "label": (
-        (r"\b(?:trust(?:ed)?|trust[ _-]?level|authority|priority|clearance|verified|confidence|status|source)\s*[=:：]\s*[\"'“]?"
-        r"(?:high(?:est)?|full|absolute|system|admin(?:istrator)?|root|owner|security[ -]team|trusted|verified|confirmed|true|yes|100 ?%|1(?:\.0+)?\b)"),
-        r"\b(?:verified|approved|signed|authori[sz]ed|confirmed) by (?:the )?(?:system|admin\w*|security|owner|developers?|operators?|anthropic|openai)\b",
-        r"\b(?:supersedes?|overrides?|replaces?|overrules?) (?:all|any|every)\b",
-        r"\bthis (?:memory|observation|note|message) (?:is|has) (?:trusted|authoritative|the only|the highest|priority|precedence)\b",
-    ),
-}  # fmt: skip
-_READS_LIKE: Final = {name: re.compile("|".join(patterns), re.DOTALL) for name, patterns in _ORDERS.items()}
-MEANINGS: Final = {
-    "instruction": "reads like an instruction",
-    "role": "imitates another speaker's turn",
-    "label": "claims authority",
-    "fence": "imitates this fence",
-    "hidden": "holds hidden characters",
-}
-"""The flags in the order they are given, and what each says."""
 
 
 def shown(text: str) -> str:
@@ -121,8 +86,8 @@ def flags_of(texts: Iterable[str]) -> tuple[str, ...]:
         if len(plain) != len(text.replace("\r\n", "\n")):
             found.add("hidden")
         folded = _folded(plain)
-        found.update(name for name, pattern in _READS_LIKE.items() if pattern.search(folded))
-        if any(_begins(m, FENCES) for m in _OPENING.finditer(plain)):
+        found.update(reads_like(folded))
+        if not _OPENINGS.isdisjoint(plain) and any(_begins(m, FENCES) for m in _OPENING.finditer(plain)):
             found.add("fence")
     return tuple(name for name in MEANINGS if name in found)
 
@@ -136,7 +101,7 @@ def _begins(opening: re.Match[str], names: tuple[str, ...]) -> bool:
 
 def _folded(text: str) -> str:
     """A text for comparing: compatible letters as one, without case, accents and hidden characters."""
-    bare = _SHOWN.sub("", text)
+    bare = _SHOWN.sub("", text) if "⟨" in text else text
     if bare.isascii():
         return bare.lower()
     parts = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", bare).casefold())
