@@ -68,7 +68,7 @@ MEANINGS: Final = {
 
 _BEFORE: Final = 32
 _BEHIND: Final = 240
-"""Characters around a mark that are looked at; no pattern reaches further."""
+"""Characters around a mark within which every pattern stays; twice as many behind it are looked at, for the next marks, too."""
 
 
 def reads_like(folded: str) -> tuple[str, ...]:
@@ -85,9 +85,9 @@ def _holds(folded: str, marks: tuple[str, ...], pattern: str) -> bool:
     for mark in marks:
         at = folded.find(mark)
         while at >= 0:
-            if _compiled(pattern).search(folded, max(0, at - _BEFORE), at + _BEHIND):
+            if _compiled(pattern).search(folded, max(0, at - _BEFORE), at + 2 * _BEHIND):
                 return True
-            at = folded.find(mark, at + len(mark))
+            at = folded.find(mark, at + _BEHIND)
     return False
 
 

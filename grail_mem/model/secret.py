@@ -21,7 +21,6 @@ from grail_mem.model.secret_kinds import (
     DIGEST,
     FORMS,
     HEADER,
-    IN_A_RUN,
     IN_URL,
     KEY_LINES,
     NAME,
@@ -116,10 +115,10 @@ def _candidates(text: str) -> Iterator[Secret]:
 
 
 def _of_form(text: str, kind: str, pattern: re.Pattern[str]) -> Iterator[Secret]:
-    glued, at = "_-" if kind in IN_A_RUN else "", 0
+    at = 0
     while found := pattern.search(text, at):
         before = text[found.start() - 1 : found.start()]
-        if not (before.isascii() and before.isalnum()) and not (before and before in glued):
+        if not (before.isascii() and before.isalnum()):
             yield Secret(kind, *found.span())
         at = found.end()
 

@@ -27,7 +27,7 @@ FORMS: Final = (
     ("npm token", ("npm_",), r"npm_[A-Za-z0-9]{36,}"),
     ("pypi token", ("pypi-",), r"pypi-[A-Za-z0-9_-]{50,}"),
     ("hugging face token", ("hf_",), r"hf_[A-Za-z0-9]{30,}"),
-    ("sendgrid key", ("SG.",), r"SG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{16,}"),
+    ("sendgrid key", ("SG.",), r"SG\.(?<![A-Za-z0-9_-]SG\.)[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{16,}"),
     ("twilio key", ("SK",), r"SK[0-9a-f]{32}(?![A-Za-z0-9])"),
     ("telegram token", (":AA",), r"[0-9]{8,10}:AA[A-Za-z0-9_-]{32,}"),
     ("digitalocean token", ("do", "_v1_"), r"do[opr]_v1_[a-f0-9]{64}"),
@@ -37,15 +37,12 @@ FORMS: Final = (
     ("age key", ("AGE-SECRET-KEY-",), r"AGE-SECRET-KEY-1[0-9A-Z]{50,}"),
     ("linear key", ("lin_api_",), r"lin_api_[A-Za-z0-9]{32,}"),
     ("mailgun key", ("key-",), r"key-[0-9a-f]{32}(?![A-Za-z0-9])"),
-    ("jwt", ("eyJ",), r"eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
+    ("jwt", ("eyJ",), r"eyJ(?<![A-Za-z0-9_-]eyJ)[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
 )  # fmt: skip
 """Kind, what must stand in a text for its pattern to be tried, and the pattern.
 
 A letter or digit right before it makes it something else. Each begins with plain letters, for which the search is fast.
 """
-IN_A_RUN: Final = frozenset({"jwt", "sendgrid key"})
-"""Kinds of several parts, which are tried at the begin of a run of letters, digits, `_` and `-` alone."""
-
 PRIVATE_KEY: Final = re.compile(
     r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?-----(?P<body>[^-]*(?:-(?!----)[^-]*)*)"
     r"(?P<end>-----END (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?-----)?"

@@ -97,11 +97,26 @@ def problems_in(path: str, text: str, *, orders: bool = True) -> Iterator[Proble
         excerpt = " ".join(marked(text[begin:end], cut).split())
         yield Problem("secret", f"holds what looks like a secret ({one.kind}): {excerpt}", path, line, remedy=remedy)
     if orders and order_flags(text):
-        for number, said in enumerate(text.split("\n"), start=1):
+        for number, said in _prose(text):
             for flag in order_flags(said):
                 yield Problem(
                     "order", f"holds text that {MEANINGS[flag]}", path, number, remedy=ORDER, severity="warning"
                 )
+
+
+def _prose(text: str) -> Iterator[tuple[int, str]]:
+    """The lines of an observation file that hold prose, with their numbers: title and body; other fields are labels by right."""
+    lines = text.split("\n")
+    end = (
+        next((n for n, line in enumerate(lines[1:], start=1) if line.rstrip() == "---"), 0)
+        if lines[0].rstrip() == "---"
+        else 0
+    )
+    for number, line in enumerate(lines, start=1):
+        if number > end + 1 or not end:
+            yield number, line
+        elif line.startswith("title:"):
+            yield number, line.removeprefix("title:").strip()
 
 
 def _paths(view: View) -> Iterator[str]:

@@ -6,11 +6,11 @@ Keys are made when the lines are read, from a fixed seed, so that none stands in
 from __future__ import annotations
 
 import base64
-import hashlib
 import random
 import re
 import string
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Final
 
 _RANDOM: Final = random.Random(20_261_130)
@@ -54,7 +54,7 @@ def _card(begin: str, n: int, gap: str = "") -> str:
     if not gap:
         return digits
     cuts = (0, 4, 10, 15) if n == 15 else (0, 4, 8, 12, 16)
-    return gap.join(digits[a:b] for a, b in zip(cuts, cuts[1:], strict=False))
+    return gap.join(digits[a:b] for a, b in pairwise(cuts))
 
 
 def _uuid() -> str:
@@ -95,7 +95,7 @@ MADE: Final[dict[str, Callable[[], str]]] = {
 
 
 def filled(line: str) -> str:
-    """A line with its keys made; `\\n` begins a new line."""
+    """A line with its keys made."""
     return re.sub(r"\{(\w+)\}", lambda m: MADE[m[1]]() if m[1] in MADE else m[0], line)
 
 
