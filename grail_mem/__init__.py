@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 from grail_mem.errors import (
     AccessError,
     ConflictError,
+    EvidenceNotFoundError,
     GrailError,
     IndexUnusableError,
     InputError,
     MissingDependencyError,
     NotFoundError,
     StoreError,
+    UnsupportedEvidenceError,
 )
 
 if TYPE_CHECKING:  # loaded by the first use of the name, so that importing the package stays light
@@ -26,6 +28,7 @@ __version__ = "0.1.0"
 __all__ = [
     "AccessError",
     "ConflictError",
+    "EvidenceNotFoundError",
     "GrailError",
     "IndexUnusableError",
     "InputError",
@@ -34,6 +37,7 @@ __all__ = [
     "MissingDependencyError",
     "NotFoundError",
     "StoreError",
+    "UnsupportedEvidenceError",
     "__version__",
 ]
 

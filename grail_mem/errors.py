@@ -39,6 +39,18 @@ class InputError(GrailError, ValueError):
         self.problems = tuple(problems) or (message,)
 
 
+class EvidenceNotFoundError(InputError):
+    """A quote does not stand where it is said to; the message names what comes closest."""
+
+    code = "evidence_not_found"
+
+
+class UnsupportedEvidenceError(InputError):
+    """A quote is there, but does not say what is claimed."""
+
+    code = "unsupported_evidence"
+
+
 class NotFoundError(GrailError, LookupError):
     """No observation, store or file of that name is here (or may be seen)."""
 

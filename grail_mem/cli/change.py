@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from grail_mem.cli import drafts, output
 from grail_mem.cli import options as o
-from grail_mem.cli.which import full_id, split
+from grail_mem.cli.which import full_id, split, which
 from grail_mem.errors import InputError
 
 if TYPE_CHECKING:  # most of a command's start-up
@@ -44,6 +44,7 @@ def update_command(
     turn: o.Turn = None,
     speaker: o.Speaker = None,
     source_kind: o.SourceKind = None,
+    evidence: o.Evidence = None,
     clear: Annotated[
         list[str] | None, typer.Option("--clear", metavar="FIELD", help="Remove a field, such as tags; repeatable.")
     ] = None,
@@ -62,7 +63,7 @@ def update_command(
         "source": source, "kind": kind, "attribute": attribute, "status": status, "valid_from": valid_from,
         "valid_until": valid_until, "expires_at": expires_at, "review_at": review_at, "supersedes": supersedes,
         "related_to": related_to, "scope": scope, "session": session, "turn": o.number(turn),
-        "speaker": speaker, "source_kind": source_kind,
+        "speaker": speaker, "source_kind": source_kind, "evidence": evidence,
     }  # fmt: skip
     fields, problems = drafts.read_fields(given, entities, relationships)
     if file is not None and content is not None:
@@ -77,7 +78,7 @@ def update_command(
     with place.read() as memory:
         id_ = full_id(memory, named)
         done = memory.update(id_, append=append, reason=reason, actor=actor, **fields)
-    _show(done, "updated", "nothing changed", as_json=as_json)
+    show_changed(done, "updated", "nothing changed", as_json=as_json)
 
 
 def move_command(
@@ -95,12 +96,17 @@ def move_command(
     place, (named, category) = split("move", words, root, ["ID", "CATEGORY"])
     with place.read() as memory:
         done = memory.move(full_id(memory, named), category, reason=reason, actor=actor)
-    _show(done, "moved", "it is there already", as_json=as_json)
+    show_changed(done, "moved", "it is there already", as_json=as_json)
 
 
 def delete_command(
     words: o.IdWords = None,
     *,
+    source: o.OfSource = None,
+    session: o.OfSession = None,
+    speaker: o.OfSpeaker = None,
+    user: o.OfUser = None,
+    scope: o.OfScope = None,
     root: o.Root = None,
     actor: o.Actor = None,
     reason: o.Reason = "",
@@ -108,14 +114,38 @@ def delete_command(
 ) -> None:
     """Hide an observation from every answer; restore undoes it.
 
-    The file stays; `grail restore` brings the observation back. ID may be the last 4 or more characters of it.
+    The file stays; `grail restore` brings the observation back. ID may be the last 4 or more characters of it. With conditions instead of an ID, everything that meets all of them is hidden.
     """
+    chosen: dict[str, Any] = {"source": source, "session": session, "speaker": speaker, "user": user, "scope": scope}
+    if any(value is not None for value in chosen.values()):
+        _hide_selected(words, root, chosen, reason, actor, as_json=as_json)
+        return
     place, (named,) = split("delete", words, root, ["ID"])
     with place.read() as memory:
         done = memory.hide(full_id(memory, named), reason=reason, actor=actor)
-    _show(done, "hidden", "hidden already", as_json=as_json)
+    show_changed(done, "hidden", "hidden already", as_json=as_json)
     if not as_json:
         output.note(f"The file stays; `{place.command('restore', done.id)}` brings it back.")
+
+
+def _hide_selected(
+    words: list[str] | None,
+    root: str | None,
+    chosen: dict[str, Any],
+    reason: str,
+    actor: str | None,
+    *,
+    as_json: bool,
+) -> None:
+    if len(words or ()) > 1:
+        raise InputError("Name an ID or give conditions, not both.")
+    with which(words[0] if words else None, root).read() as memory:
+        done = memory.hide_selected(reason=reason, actor=actor, **chosen)
+    if as_json:
+        output.show_json({"results": [one.to_dict() for one in done]})
+        return
+    for one in done:
+        output.say(f"{'hidden' if one.changed else 'hidden already'}  {one.id}  {one.path}")
 
 
 def restore_command(
@@ -133,10 +163,11 @@ def restore_command(
     place, (named,) = split("restore", words, root, ["ID"])
     with place.read() as memory:
         done = memory.restore(full_id(memory, named), reason=reason, actor=actor)
-    _show(done, "restored", "it was not hidden", as_json=as_json)
+    show_changed(done, "restored", "it was not hidden", as_json=as_json)
 
 
-def _show(done: Changed, changed: str, unchanged: str, *, as_json: bool) -> None:
+def show_changed(done: Changed, changed: str, unchanged: str, *, as_json: bool) -> None:
+    """Print what became of a change."""
     if as_json:
         output.show_json(done.to_dict())
         return

@@ -74,6 +74,13 @@ As = Annotated[
 ]
 Actor = Annotated[str | None, typer.Option("--actor", metavar="NAME", help="Who stands in the ledger for this.")]
 Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why, for the ledger.", show_default=False)]
+OfSource = Annotated[
+    str | None, typer.Option("--source", metavar="TEXT", help="All with this source, or evidence from it.")
+]
+OfSession = Annotated[str | None, typer.Option("--session", metavar="NAME", help="All of this session.")]
+OfSpeaker = Annotated[str | None, typer.Option("--speaker", metavar="NAME", help="All that this one said.")]
+OfUser = Annotated[str | None, typer.Option("--user", metavar="ID", help="All in the scopes user:ID and agent:…/ID.")]
+OfScope = Annotated[str | None, typer.Option("--scope", metavar="SCOPE", help="All in this scope.")]
 IdWords = Annotated[list[str] | None, typer.Argument(metavar="[DIR] ID", hidden=True)]
 
 
@@ -165,6 +172,11 @@ SourceKind = Annotated[
     ),
 ]  # fmt: skip
 
+Evidence = Annotated[
+    list[str] | None,
+    typer.Option("--evidence", metavar="QUOTE", help="Words of the session that say it; repeatable."),
+]
+
 # -- the conditions of a recall ----------------------------------------------------------------------------------------
 
 Since = Annotated[
@@ -206,7 +218,12 @@ AnyScope = Annotated[
     list[str] | None, typer.Option("--scope", metavar="SCOPE", help="In that scope, such as user:u1. Repeat: any.")
 ]
 Containing = Annotated[str | None, typer.Option("--text", metavar="TEXT", help="Title or content contain it.")]
-AsOf = Annotated[str | None, typer.Option("--as-of", metavar="TIME", help="Valid then: begun, not ended.")]
+AnyAttribute = Annotated[list[str] | None, typer.Option("--attribute", metavar="NAME", help="States it. Repeat: any.")]
+AsOf = Annotated[str | None, typer.Option("--as-of", metavar="TIME", help="Valid then, as is known now.")]
+BelievedAt = Annotated[
+    str | None, typer.Option("--believed-at", metavar="TIME", help="Recorded by then, and valid as was known.")
+]
+History = Annotated[bool, typer.Option("--history", help="Also what is superseded, archived or over.")]
 Limit = Annotated[str | None, typer.Option("--limit", metavar="N", help="At most so many; 50 when left out.")]
 Order = Annotated[
     str | None,

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:  # a tenth of a second, for those who look at a terminal
     from rich.console import Console
@@ -59,6 +59,12 @@ def prepare() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+
+
+def stream() -> IO[bytes]:
+    """Stdout for bytes that are an answer as they are, such as an export."""
+    sys.stdout.flush()
+    return sys.stdout.buffer
 
 
 def flush() -> None:

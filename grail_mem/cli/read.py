@@ -43,13 +43,14 @@ def list_command(
         typer.Argument(metavar="[DIR] [WHAT]", autocompletion=lambda: list(LISTS), hidden=True),
     ] = None,
     *,
+    history: o.History = False,
     limit: o.Limit = None,
     cursor: o.Cursor = None,
     seen_by: o.As = None,
     root: o.Root = None,
     as_json: o.AsJson = False,
 ) -> None:
-    """List observations, categories, entities, communities or tags.
+    """List observations, categories, communities, entities, tags.
 
     WHAT is one of these words; observations when left out.
     """
@@ -57,7 +58,7 @@ def list_command(
     size = o.number(limit or "50")
     with which(directory, root).read_as(seen_by) as memory:
         if what == "observations":
-            found = memory.list_observations(limit=size, cursor=cursor)
+            found = memory.list_observations(limit=size, cursor=cursor, include_history=history)
             output.show_json(found.to_dict()) if as_json else show_recall(found)
             return
         if what == "categories" and limit is None:

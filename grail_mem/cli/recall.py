@@ -34,8 +34,11 @@ def recall_command(
     session: o.AnySession = None,
     speaker: o.AnySpeaker = None,
     scope: o.AnyScope = None,
+    attribute: o.AnyAttribute = None,
     text: o.Containing = None,
     as_of: o.AsOf = None,
+    believed_at: o.BelievedAt = None,
+    history: o.History = False,
     limit: o.Limit = None,
     order: o.Order = None,
     cursor: o.Cursor = None,
@@ -54,7 +57,8 @@ def recall_command(
         found = memory.recall(
             since=since, before=before, category=category, tags=tags, tags_all=tags_all, entity_names=entity_names,
             entity_types=entity_types, relationship_type=relationship_type, min_confidence=o.number(min_confidence), kind=kind,
-            status=status, source_kind=source_kind, session=session, speaker=speaker, scope=scope, text=text, as_of=as_of,
+            status=status, source_kind=source_kind, session=session, speaker=speaker, scope=scope, attribute=attribute,
+            text=text, as_of=as_of, believed_at=believed_at, include_history=history,
             limit=o.number(limit), order=order, cursor=cursor,
         )  # fmt: skip
     if as_json:

@@ -48,6 +48,9 @@ def search_command(
     scope: o.AnyScope = None,
     text: o.Containing = None,
     as_of: o.AsOf = None,
+    attribute: o.AnyAttribute = None,
+    believed_at: o.BelievedAt = None,
+    history: o.History = False,
     limit: o.BestLimit = None,
     asked_at: o.AskedAt = None,
     context: o.TurnsAround = None,
@@ -88,6 +91,7 @@ def search_command(
             since=since, before=before, category=category, tags=tags, tags_all=tags_all, entity_names=entity_names,
             entity_types=entity_types, relationship_type=relationship_type, min_confidence=o.number(min_confidence), kind=kind,
             status=status, source_kind=source_kind, session=session, speaker=speaker, scope=scope, text=text, as_of=as_of,
+            attribute=attribute, believed_at=believed_at, include_history=history,
             limit=o.number(limit), asked_at=asked_at, context=o.number(context), strict=strict, dates=dates, budget=o.number(budget),
             ranking=ranking,
         )  # fmt: skip

@@ -34,8 +34,8 @@ from grail_mem.write.validate import DRAFT_FIELDS, read_draft
 Change = Mapping[str, Any]
 MERGED: Final = "merged_from"
 """The frontmatter key under which an observation keeps what is known of others that said the same."""
-NOT_SET: Final = frozenset({"category", "slug"})
-"""Fields that `set` leaves alone: a folder is changed by `move`, a slug names new files only."""
+NOT_SET: Final = frozenset({"category", "slug", "evidence"})
+"""Fields that `set` leaves alone: a folder is changed by `move`, a slug names new files only, evidence is located anew."""
 
 
 def problems_of(change: object) -> list[str]:

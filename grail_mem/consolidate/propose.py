@@ -117,7 +117,7 @@ def consolidate(
             raise AccessError(
                 "This session may not propose anything.", hint="The owner can allow it: `grail grant`, right `propose`."
             )
-        at = datetime.now(UTC)
+        at, n_erased = datetime.now(UTC), len(view.receipts)
         decided, stored = read_decisions(view.layout), read_sets(view.layout)
         now_us = int(at.timestamp() * 1_000_000)
         reading = Reading(session, now_us, decided.forbidden, inbox=settings.default_category)
@@ -130,6 +130,12 @@ def consolidate(
         if not dry_run and [written(p) for p in waiting] != [written(stored.proposals[i]) for i in stored.newest]:
             path = write_set(view.layout, waiting, made_at=format_time(at), about=_about(detected))
             drop_replaced(view.layout, stored, waiting)
+            view.catch_up()
+            if (
+                len(view.receipts) > n_erased
+            ):  # it may quote what was erased meanwhile; the next run finds the rest again
+                (view.layout.root / path).unlink(missing_ok=True)
+                path, waiting, fresh = "", [], []
     return ProposalSet(
         tuple(standing(view, visible(view, waiting), decided)), tuple(fresh), path, tuple(detected.ran), detected.skipped, made.n_declined,
         (*stored.problems, *made.problems), time.monotonic() - began,

@@ -6,9 +6,11 @@ Knows nothing of observations and of who asks.
 from __future__ import annotations
 
 import logging
+import os
 import threading
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Final
 
 from grail_mem.errors import GrailError
@@ -27,17 +29,18 @@ class Beside:
     Args:
         meaning: The model, and where vectors are kept.
         lock: Held while the vectors are put where others read them.
+        root: The store's root.
     """
 
-    def __init__(self, meaning: Meaning, lock: AbstractContextManager[object]) -> None:
-        self._meaning, self._lock = meaning, lock
-        self._queue: list[str] = []
+    def __init__(self, meaning: Meaning, lock: AbstractContextManager[object], root: Path) -> None:
+        self._meaning, self._lock, self._root = meaning, lock, root
+        self._queue: list[tuple[str, str]] = []
         self._state = threading.Lock()
         self._thread: threading.Thread | None = None
         self._stop = False
 
-    def add(self, texts: Sequence[str]) -> None:
-        """Have these texts embedded, as soon as may be; returns at once."""
+    def add(self, texts: Sequence[tuple[str, str]]) -> None:
+        """Have texts embedded, each with the file that says it, as soon as may be; returns at once."""
         with self._state:
             self._queue += texts
             if self._queue and self._thread is None and not self._stop:
@@ -59,17 +62,24 @@ class Beside:
     def _run(self) -> None:
         try:
             while some := self._next():
-                if texts := missing(self._meaning.store, some):
+                if texts := missing(self._meaning.store, [text for _, text in some]):
                     made = make(self._meaning, texts)
                     with self._lock:
                         keep(self._meaning, texts, made)
+                        self._drop_erased(some)
         except (GrailError, OSError):
             _LOG.warning("Vectors were not made beside a write; `grail index` makes them.", exc_info=True)
         finally:
             with self._state:
                 self._thread = None
 
-    def _next(self) -> list[str]:
+    def _drop_erased(self, some: Sequence[tuple[str, str]]) -> None:
+        """Take back what belongs to files that went meanwhile: another process may have erased them, and looked here before."""
+        gone = [text for path, text in some if not os.path.lexists(self._root / path)]
+        if gone:
+            self._meaning.store.drop(gone)
+
+    def _next(self) -> list[tuple[str, str]]:
         """The next texts; when there are none, the thread counts as gone before anybody can add some."""
         with self._state:
             some, self._queue = self._queue[:_BATCH], self._queue[_BATCH:]

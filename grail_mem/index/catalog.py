@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Final
@@ -111,7 +111,7 @@ def update_catalog(view: View, *, progress: Callable[[str, int, int], None] | No
         usable = _usable(layout)
         names, held = list(usable), list(usable.values())
         reader = view.live_base()
-        if reader is None:
+        if reader is None or not (layout.snapshots / view.manifest.name).is_dir():  # replaced, perhaps to forget
             return Indexed(0, 0, 0)
         keys, _ = reader.keys_and_times()
         row, missing = matched([segment.said.key for segment in held], keys)
@@ -140,6 +140,64 @@ def remake_catalog(view: View, *, progress: Callable[[str, int, int], None] | No
     with translated("write the search index"), exclusive(view.layout.local / LOCK), suppress(FileNotFoundError):
         os.unlink(view.layout.index / _CATALOG)
     return update_catalog(view, progress=progress)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What segments hold of the rows that are left.
+
+    Attributes:
+        kept: By segment, which of its documents are such rows, bool.
+        segments: The segments, by name.
+        missing: Rows of the snapshot that no segment holds.
+    """
+
+    kept: tuple[np.ndarray, ...]
+    segments: dict[str, Segment]
+    missing: tuple[int, ...]
+
+    @property
+    def stale(self) -> list[str]:
+        """Segments with documents that are not left."""
+        return [name for name, kept in zip(self.segments, self.kept, strict=True) if not kept.all()]
+
+
+def held(view: View, without: Collection[str] = ()) -> Held:
+    """Which documents are rows of the view's snapshot that count, without those of some ids."""
+    import numpy as np
+
+    usable = _usable(view.layout)
+    reader = view.reader
+    if reader is None:
+        return Held(tuple(np.zeros(s.n_documents, bool) for s in usable.values()), usable, ())
+    keys, _ = reader.keys_and_times()
+    left = np.ones(len(keys) + 1, bool)  # the last stands for documents that are no row
+    left[[*view.delta.dead, *(row.rid for row in reader.by_id(without).values()), len(keys)]] = False
+    row, missing = matched([segment.said.key for segment in usable.values()], keys)
+    kept = left[row]
+    return Held(tuple(_split(kept, list(usable.values()))), usable, tuple(rid for rid in missing.tolist() if left[rid]))
+
+
+def purge_catalog(view: View) -> None:
+    """Make segments anew without the documents that are no rows of the view's snapshot, and remove every other file."""
+    layout = view.layout
+    if not layout.index.is_dir():
+        return
+    with translated("write the search index"), exclusive(layout.local / LOCK):
+        was = held(view)
+        if has_catalog(layout):
+            groups = [_Group(n, s, k) for (n, s), k in zip(was.segments.items(), was.kept, strict=True)]
+            names = [
+                group.name if group.n_kept == group.segment.n_documents else _saved(layout, _merge([group]))
+                for group in groups
+                if group.n_kept
+            ]
+            replace_file(layout.index / _CATALOG, json.dumps({"identity": identity(), "segments": names}).encode())
+        else:
+            names = []
+        for path in layout.index.iterdir():
+            if (path.name.isdigit() and path.name not in names) or path.name == "draft":
+                shutil.rmtree(path)
 
 
 def _usable(layout: Layout) -> dict[str, Segment]:

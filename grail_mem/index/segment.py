@@ -182,7 +182,10 @@ def merged(parts: Sequence[Said], kept: Sequence[np.ndarray]) -> Said:
     """
     import numpy as np
 
-    names = sorted({name for part in parts for name in part.speakers})
+    spoken = [np.unique(part.speaker[keep]) for part, keep in zip(parts, kept, strict=True)]
+    names = sorted(
+        {part.speakers[i] for part, some in zip(parts, spoken, strict=True) for i in some.tolist() if i >= 0}
+    )
     chosen = [_chosen(part, keep, names) for part, keep in zip(parts, kept, strict=True)]
     whole: dict[str, Any] = {"speakers": tuple(names)}
     for item in fields(Said):
@@ -198,7 +201,8 @@ def _chosen(said: Said, keep: np.ndarray, names: Sequence[str]) -> Said:
     """Some of the documents of a group, their speakers numbered by a longer list."""
     import numpy as np
 
-    number = np.array([*(names.index(name) for name in said.speakers), -1], np.int32)
+    place = {name: number for number, name in enumerate(names)}
+    number = np.array([*(place.get(name, -1) for name in said.speakers), -1], np.int32)
     passages = spread(said.first_passage, keep)
     terms, held = spread(said.first_term, passages), spread(said.first_name, passages)
     others = spread(said.first_other, keep)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from hashlib import blake2b
@@ -247,6 +248,18 @@ class VectorStore:
             self.refresh()
         return len(new)
 
+    def drop(self, texts: Sequence[str]) -> None:
+        """Take out the vectors of texts; safe beside other processes."""
+        import numpy as np
+
+        digests = np.array([text_digest(text) for text in texts], np.uint64)
+        with exclusive(self._folder / _LOCK):
+            keys = _keys_in(self._folder)
+            keep = ~np.isin(keys, digests)
+            if not keep.all():
+                _keep(self._folder, keys, keep, 2 * self.identity.dimension, self._word_dimension or 0)
+            self.refresh()
+
     def _agree(self, word_dimension: int) -> None:
         """Say what the folder holds if nobody has said it yet."""
         self._look()
@@ -274,6 +287,98 @@ class VectorStore:
             write_all(descriptor, data)
         finally:
             os.close(descriptor)
+
+
+def stale_texts(folder: Path, live: np.ndarray) -> int:
+    """How many vectors, over all models, are of texts that nobody has any more.
+
+    Args:
+        folder: Where the vectors of all models lie.
+        live: Digests of the texts that somebody has, uint64.
+    """
+    import numpy as np
+
+    return sum(int((~np.isin(_keys_in(about.parent), live)).sum()) for about in folder.glob(f"*/{_ABOUT}"))
+
+
+def drop_stale_texts(folder: Path, live: np.ndarray) -> None:
+    """Make the files of every model anew without the vectors of texts that nobody has any more.
+
+    While that is under way a model has no vectors: whoever is cut off here has them made again. What cannot be read is removed.
+
+    Args:
+        folder: Where the vectors of all models lie.
+        live: Digests of the texts that somebody has, uint64.
+    """
+    import numpy as np
+
+    for model in sorted(path for path in folder.glob("*/") if path.is_dir()):
+        with exclusive(model / _LOCK):
+            try:
+                said = json.loads((model / _ABOUT).read_bytes())
+                widths = (2 * said["dimension"], said["word_dimension"])
+            except (OSError, ValueError, KeyError, TypeError):
+                shutil.rmtree(model)
+                continue
+            keys = _keys_in(model)
+            keep = np.isin(keys, live)
+            if not keep.all() or any(
+                _size(model / name) != size
+                for name, size in ((_KEYS, 8 * len(keys)), (_VECTORS, len(keys) * widths[0]))
+            ):
+                _keep(model, keys, keep, *widths)
+
+
+def _keys_in(model: Path) -> np.ndarray:
+    import numpy as np
+
+    size = _size(model / _KEYS)
+    return np.fromfile(model / _KEYS, np.uint64, size // 8) if size else np.zeros(0, np.uint64)
+
+
+def _keep(model: Path, keys: np.ndarray, keep: np.ndarray, width: int, word_width: int) -> None:
+    """Write the rows that are kept; the keys go first and come last, so that no row is ever another text's."""
+    import numpy as np
+
+    replace_file(model / _ABOUT, (model / _ABOUT).read_bytes())  # whoever has the folder read begins anew
+    replace_file(model / _KEYS, b"")
+    rows = min(len(keys), _size(model / _VECTORS) // width)
+    ends = (
+        np.fromfile(model / _WORD_ENDS, np.int64) if word_width and _size(model / _WORD_ENDS) else np.zeros(0, np.int64)
+    )
+    rows = min(rows, len(ends)) if word_width else rows
+    keys, keep = keys[:rows], keep[:rows]
+    _rewrite(model, _VECTORS, keep, np.arange(rows + 1, dtype=np.int64) * width)
+    if word_width:
+        first = np.concatenate([[0], ends[:rows]]).astype(np.int64)
+        _rewrite(model, _WORDS, keep, first * word_width)
+        replace_file(model / _WORD_ENDS, np.cumsum(np.diff(first)[keep]).astype(np.int64).tobytes())
+    replace_file(model / _KEYS, keys[keep].tobytes())
+
+
+def _rewrite(model: Path, name: str, keep: np.ndarray, first: np.ndarray) -> None:
+    """Write a file of rows anew, run by run, with those that are kept.
+
+    Args:
+        model: The folder.
+        name: The file.
+        keep: Which rows are kept, bool.
+        first: Where each row begins and the last one ends, in bytes.
+    """
+    import numpy as np
+
+    borders = np.flatnonzero(np.diff(np.concatenate([[False], keep, [False]]).astype(np.int8)))
+    draft = model / f"{name}.draft"
+    with draft.open("wb") as out, (model / name).open("rb") as file:
+        for begin, end in borders.reshape(-1, 2).tolist():
+            file.seek(int(first[begin]))
+            left = int(first[end] - first[begin])
+            while left and (data := file.read(min(left, 1 << 24))):
+                out.write(data)
+                left -= len(data)
+        out.flush()
+        os.fsync(out.fileno())
+    os.rename(draft, model / name)
 
 
 def kept_models(folder: Path) -> list[Identity]:

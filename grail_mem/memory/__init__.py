@@ -9,11 +9,15 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from grail_mem.memory.consolidating import Consolidating
+from grail_mem.memory.evidencing import Documents, Evidencing
+from grail_mem.memory.forgetting import Forgetting
 from grail_mem.memory.granting import Granting
 from grail_mem.memory.keeping import Keeping
 from grail_mem.memory.opened import open_root
 from grail_mem.memory.reading import Reading
 from grail_mem.memory.recalling import Recalling
+from grail_mem.memory.revising import Revising
+from grail_mem.memory.safekeeping import Handing, Safekeeping
 from grail_mem.memory.screening import Screening
 from grail_mem.memory.session import Session
 from grail_mem.memory.tuning import Tuning
@@ -22,7 +26,10 @@ from grail_mem.memory.writing import Writing
 __all__ = ["SESSION_VERBS", "VERBS", "Memory", "open_root"]
 
 
-class Memory(Writing, Recalling, Reading, Tuning, Consolidating, Granting, Screening, Keeping):
+class Memory(
+    Writing, Revising, Evidencing, Documents, Forgetting, Recalling, Reading, Tuning, Consolidating, Granting, Screening, Keeping,
+    Handing, Safekeeping,
+):  # fmt: skip
     """One opened store. Safe to use from several threads; every process opens its own.
 
     Args:

@@ -27,8 +27,10 @@ from grail_mem.recall.ranked import Searcher
 from grail_mem.recall.reranking import Reranker, chosen_reranker
 from grail_mem.settings import Settings, read_settings
 from grail_mem.store.layout import Layout
+from grail_mem.store.version import require_known
 from grail_mem.write.permit import acting
-from grail_mem.write.recovery import recover_on_opening, settle
+from grail_mem.write.recovery import finish_on_opening, recover_on_opening, settle
+from grail_mem.write.sweep import sweep_on_opening
 from grail_mem.write.sync import sync
 
 T = TypeVar("T")
@@ -57,12 +59,16 @@ class Opened:
         root = path.expanduser().resolve()
         if root.exists() and not root.is_dir():
             raise InputError(f"{path} is a file, not a folder.", hint="Name the folder that holds the store.")
+        require_known(Layout(root))
+        finish_on_opening(Layout(root))
         self._layout, self._settings = opened(root)
         self._actor = actor or self._settings.actor
         self._lock = threading.RLock()
         self._principal = principal
+        self._conversation: str | None = None
         self._view = View(self._layout, self._settings, principal=principal)
         recover_on_opening(self._view)
+        sweep_on_opening(self._view)
         self._sql: SqlSession | None = None
         self._searcher: Searcher | None = None
         self._beside: Beside | None = None
@@ -115,21 +121,26 @@ class Opened:
         """Who stands in the ledger for what a verb does."""
         return acting(self._principal, actor, self._actor)
 
+    def _talk(self, session: str | None) -> str | None:
+        """The conversation that a verb is about: the one named, or a session's own."""
+        return self._conversation if session is None else session
+
     def _search_state(self) -> Searcher:
         if self._searcher is None or self._searcher.view is not self._view:
             if self._beside is not None:
                 self._beside.stop()
             self._searcher = Searcher(self._view, self._embedder())
             meaning = self._searcher.meaning
-            self._beside = Beside(meaning, self._lock) if meaning is not None else None
+            self._beside = Beside(meaning, self._lock, self._layout.root) if meaning is not None else None
         return self._searcher
 
     def _embed_beside(self, paths: Iterable[str]) -> None:
         """Have files just written embedded, in a process that has the model loaded since it searches."""
         if self._beside is not None:
             self._view.absorb()
-            rows = (self._view.delta.rows.get(path) for path in paths)
-            self._beside.add([text for row in rows if row is not None for text in embedded_texts(row.observation)])
+            rows = [row for path in paths if (row := self._view.delta.rows.get(path)) is not None]
+            said = [row.observation for row in rows]
+            self._beside.add([(o.path, text) for o in said for text in embedded_texts(o)])
 
     def _asked(self, use: Callable[[SqlSession], T]) -> T:
         """What a use of the SQL session gives; a snapshot that another process removed for a newer one is no error."""

@@ -40,8 +40,11 @@ class Recalling(Opened):
         session: Texts | None = None,
         speaker: Texts | None = None,
         scope: Texts | None = None,
+        attribute: Texts | None = None,
         text: str | None = None,
         as_of: Time | None = None,
+        believed_at: Time | None = None,
+        include_history: bool = False,
         limit: int | None = None,
         order: str | None = None,
         cursor: str | None = None,
@@ -79,7 +82,11 @@ class Recalling(Opened):
             speaker: Said by any of these; upper and lower case, spaces and Unicode form make no difference.
             scope: Belongs to any of these, such as `project:grail`.
             text: Title or content contain it, without regard to case.
-            as_of: Valid at that time: begun, not ended, not expired.
+            attribute: States any of these facts, such as `acme/primary-database`.
+            as_of: Valid at that time, as is known now: begun, not over, not yet superseded.
+            believed_at: Recorded by that time, and valid at `as_of` (or then) as was known then.
+            include_history: Also what is superseded, archived, over or not yet begun, which is left out unless `status`, `as_of`
+                or `believed_at` asks for it.
             limit: At most so many, 1 to 100000, 50 when left out; ranked 1 to 1000, 10 when left out.
             order: `newest` (default), `oldest`, `recorded` (latest written first), `confidence` (highest first).
             cursor: Continues an earlier answer with the same filter and order.
@@ -107,7 +114,9 @@ class Recalling(Opened):
             "since": since, "before": before, "category": category, "tags": tags, "tags_all": tags_all,
             "entity_names": entity_names, "entity_types": entity_types, "relationship_type": relationship_type,
             "min_confidence": min_confidence, "kind": kind, "status": status, "source_kind": source_kind, "session": session,
-            "speaker": speaker, "scope": scope, "text": text, "default_scope": self._settings.default_scope, "as_of": as_of, "now": datetime.now(UTC), "zone": self._settings.zone,
+            "speaker": speaker, "scope": scope, "attribute": attribute, "text": text, "as_of": as_of,
+            "believed_at": believed_at, "include_history": include_history,
+            "default_scope": self._settings.default_scope, "now": datetime.now(UTC), "zone": self._settings.zone,
         }  # fmt: skip
         with self._lock:
             view = self._open()
@@ -145,7 +154,12 @@ class Recalling(Opened):
         return self.recall(query, mode="cascade", **asked)
 
     def list_observations(
-        self, *, category: Texts | None = None, limit: int | None = None, cursor: str | None = None
+        self,
+        *,
+        category: Texts | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        include_history: bool = False,
     ) -> Recall:
-        """All observations, of a category if one is named, newest first, a page at a time."""
-        return self.recall(category=category, limit=limit, cursor=cursor)
+        """All observations, of a category if one is named, newest first, a page at a time; those that are no longer current on demand."""
+        return self.recall(category=category, limit=limit, cursor=cursor, include_history=include_history)

@@ -12,8 +12,12 @@ from pathlib import Path
 
 from grail_mem.index.embedder import Embedder
 from grail_mem.memory.consolidating import Consolidating
+from grail_mem.memory.evidencing import Evidencing
+from grail_mem.memory.forgetting import Forgetting
 from grail_mem.memory.reading import Reading
 from grail_mem.memory.recalling import Recalling
+from grail_mem.memory.revising import Revising
+from grail_mem.memory.safekeeping import Handing
 from grail_mem.memory.screening import Screening
 from grail_mem.memory.writing import Writing
 from grail_mem.model.scope import Principal
@@ -21,7 +25,7 @@ from grail_mem.model.ulid import new_id
 from grail_mem.recall.reranking import Reranker
 
 
-class Session(Writing, Recalling, Reading, Consolidating, Screening):
+class Session(Writing, Revising, Evidencing, Forgetting, Recalling, Reading, Consolidating, Screening, Handing):
     """One opened store for one principal; made by `Memory.session`.
 
     Example:
@@ -44,7 +48,7 @@ class Session(Writing, Recalling, Reading, Consolidating, Screening):
     ) -> None:
         self._begin(root, principal, actor=principal.private)
         self._embedder, self._reranker = embedder, reranker
-        self._conversation = session or f"chat/{new_id()}"
+        self._conversation: str = session or f"chat/{new_id()}"
 
     def __repr__(self) -> str:
         return f"Session({str(self.root)!r}, {self.principal})"

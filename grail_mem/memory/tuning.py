@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from grail_mem.index.catalog import Indexed, update_catalog
 from grail_mem.index.embedding import embed, texts_without_vector
+from grail_mem.index.purge import purge_if_erased
 from grail_mem.memory.opened import Opened
 from grail_mem.recall.calibration import Calibrated, calibrate
 from grail_mem.recall.labelled import Questions
@@ -32,12 +33,15 @@ class Tuning(Opened):
         with self._lock:
             view = self._open()
             view.refresh()
+            n_erased = len(view.receipts)
             done = update_catalog(view, progress=progress)
             searcher = self._search_state()
             searcher.refresh()
             meaning = searcher.meaning
             texts = texts_without_vector(view, searcher.corpus, meaning) if meaning else []
         n_embedded = embed(meaning, texts, progress=progress, lock=self._lock) if meaning else 0
+        with self._lock:
+            purge_if_erased(self._open(), n_erased)
         return replace(done, n_embedded=n_embedded, model=searcher.gates_name)
 
     def calibrate(

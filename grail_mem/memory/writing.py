@@ -9,8 +9,9 @@ from grail_mem.memory.opened import Opened, as_id
 from grail_mem.model.filter import Texts, Time
 from grail_mem.model.problem import Gather
 from grail_mem.write import change
-from grail_mem.write.add import Written, add
+from grail_mem.write.add import add
 from grail_mem.write.change import Changed
+from grail_mem.write.placed_facts import Written
 from grail_mem.write.screening import quoting_no_secret
 from grail_mem.write.validate import Draft, read_draft
 
@@ -45,6 +46,8 @@ class Writing(Opened):
         speaker: str | None = None,
         source_kind: str | None = None,
         slug: str | None = None,
+        evidence: str | Mapping[str, Any] | Sequence[str | Mapping[str, Any]] | None = None,
+        again: bool = False,
         actor: str | None = None,
     ) -> Written:
         """Store one observation; it is durable and every process sees it when this returns.
@@ -75,6 +78,9 @@ class Writing(Opened):
             speaker: Who said it, such as `Caroline`, `user` or `assistant`.
             source_kind: `user_statement`, `system`, `tool_result`, `session_summary`, `agent_inference`.
             slug: Words for the file name instead of the title.
+            evidence: What it rests on: a quote from the session, or mappings with `quote`, `source` (as `ingest` printed it)
+                or `session`, and `turn`. Each is located in its source; the observation is not stored when one stands nowhere.
+            again: Store it also when the same was erased, on purpose.
             actor: Who does it, for the ledger.
 
         Returns:
@@ -82,20 +88,24 @@ class Writing(Opened):
 
         Raises:
             InputError: One or more values cannot be used; `problems` lists every reason.
+            ConflictError: The same was erased, and `again` is not set; nothing was stored.
             StoreError: The disk did not take it; nothing was stored.
         """
         draft = Draft(
             content, title, category, tags, entities, relationships, observed_at, confidence, source, related_to, kind,
             attribute, status, valid_from, valid_until, expires_at, review_at, supersedes, scope, session, turn, speaker,
-            source_kind, slug,
+            source_kind, slug, evidence,
         )  # fmt: skip
-        return self._add([draft], actor)[0]
+        return self._add([draft], actor, again=again)[0]
 
-    def add_observations(self, drafts: Iterable[Mapping[str, Any]], *, actor: str | None = None) -> list[Written]:
+    def add_observations(
+        self, drafts: Iterable[Mapping[str, Any]], *, again: bool = False, actor: str | None = None
+    ) -> list[Written]:
         """Store many observations at the cost of few; all of them or none.
 
         Args:
             drafts: Mappings with the arguments of `add_observation`.
+            again: Store also what was erased, on purpose.
             actor: Who does it, for the ledger.
 
         Returns:
@@ -103,6 +113,7 @@ class Writing(Opened):
 
         Raises:
             InputError: One or more drafts cannot be used; `problems` lists every reason of every draft.
+            ConflictError: Some of them were erased, and `again` is not set; nothing was stored.
             StoreError: The disk did not take it; nothing was stored.
         """
         gather = Gather()
@@ -112,11 +123,11 @@ class Writing(Opened):
                 for number, values in enumerate(drafts, start=1)
             ]
             gather.stop("Nothing was stored.")
-        return self._add(made, actor)
+        return self._add(made, actor, again=again)
 
-    def _add(self, drafts: Sequence[Draft], actor: str | None) -> list[Written]:
+    def _add(self, drafts: Sequence[Draft], actor: str | None, *, again: bool) -> list[Written]:
         with self._lock:
-            results = add(self._open(), drafts, actor=self._acting(actor))
+            results = add(self._open(), drafts, actor=self._acting(actor), again=again)
             self._embed_beside(result.path for result in results if result.created)
         self._compact_if_due()
         return results

@@ -16,7 +16,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from grail_mem.errors import InputError
 from grail_mem.model.category import CategoryGlob, compile_glob
-from grail_mem.model.names import clean_tags, entity_key, session_key, tag_key
+from grail_mem.model.names import attribute_key, clean_tags, entity_key, session_key, tag_key
 from grail_mem.model.observation import KINDS, SOURCE_KINDS, STATUSES
 from grail_mem.model.problem import Gather
 from grail_mem.model.scope import clean_scope
@@ -56,7 +56,10 @@ class Filter:
         speaker: Normalised names, any of which said it.
         scope: Scopes, any of which it belongs to; empty text is one that its file does not name.
         text: Contained in title or body, without regard to case.
-        as_of_us: Valid at that instant: begun, not ended, not expired.
+        attribute: Normalised attributes, any of which it states.
+        as_of_us: Valid at that instant: begun, not ended, not expired, not superseded.
+        known_us: Recorded by that instant, and validity as it was known then.
+        current_us: The instant of the asking, when only what holds then is asked for.
     """
 
     since_us: int | None = None
@@ -74,13 +77,22 @@ class Filter:
     session: tuple[str, ...] = ()
     speaker: tuple[str, ...] = ()
     scope: tuple[str, ...] = ()
+    attribute: tuple[str, ...] = ()
     text: str | None = None
     as_of_us: int | None = None
+    known_us: int | None = None
+    current_us: int | None = None
+
+    def only(self, condition: str) -> Filter:
+        """The filter with one of its conditions, by the name that callers know it by."""
+        own = {theirs: ours for ours, theirs in _NAMES.items()}.get(condition, condition)
+        beside = {"as_of_us": self.as_of_us} if own == "known_us" else {}
+        return Filter(**{own: getattr(self, own)} | beside)
 
     def conditions(self) -> tuple[str, ...]:
         """The names of the conditions that are set, as callers know them."""
         return tuple(
-            item.name.removesuffix("_us") for item in fields(self) if getattr(self, item.name) not in (None, ())
+            _NAMES.get(item.name, item.name) for item in fields(self) if getattr(self, item.name) not in (None, ())
         )
 
     def within(self, scopes: Collection[str]) -> Filter:
@@ -96,6 +108,12 @@ class Filter:
             if (value := getattr(self, item.name)) is not None and not item.name.endswith("_us")
         ]
         return blake2b(json.dumps(parts).encode(), digest_size=6).hexdigest()
+
+
+_NAMES: Final = {
+    "since_us": "since", "before_us": "before", "as_of_us": "as_of", "known_us": "believed_at", "current_us": "current",
+}  # fmt: skip
+"""What callers know fields by that have another name here."""
 
 
 class Position(NamedTuple):
@@ -134,8 +152,11 @@ def make_filter(
     session: Texts | None = None,
     speaker: Texts | None = None,
     scope: Texts | None = None,
+    attribute: Texts | None = None,
     text: str | None = None,
     as_of: Time | None = None,
+    believed_at: Time | None = None,
+    include_history: bool = False,
     default_scope: str = "",
 ) -> Filter:
     """A filter from what a caller sent.
@@ -158,8 +179,12 @@ def make_filter(
         session: Part of any of these.
         speaker: Said by any of these.
         scope: Belongs to any of these.
+        attribute: States any of these.
         text: Contained in title or body.
-        as_of: Valid at that time.
+        as_of: Valid at that time, as is known now.
+        believed_at: Recorded by that time, and valid at `as_of` (or then) as was known then.
+        include_history: Whatever its validity. Otherwise, unless `status`, `as_of` or `believed_at` asks, what is superseded,
+            archived, over or not yet begun is left out.
         default_scope: The scope that a file means which names none.
 
     Raises:
@@ -186,9 +211,19 @@ def make_filter(
         session=problems.read("session", session, _sessions, ()),
         speaker=problems.read("speaker", speaker, _keys("speaker"), ()),
         scope=problems.read("scope", scope, _scopes(default_scope), ()),
+        attribute=problems.read("attribute", attribute, _attributes, ()),
         text=problems.read("text", text, _needle, None),
-        as_of_us=problems.read("as_of", as_of, time, None),
-    )
+        as_of_us=problems.read("as_of", believed_at if as_of is None else as_of, time, None),
+        known_us=problems.read("believed_at", believed_at, time, None),
+        current_us=None if include_history or status is not None or as_of is not None or believed_at is not None
+        else to_us(now),
+    )  # fmt: skip
+    if problems.read("include_history", include_history, _flag, None) and (
+        as_of is not None or believed_at is not None
+    ):
+        problems.found.append(
+            "include_history asks for everything; leave it out where as_of or believed_at names a time."
+        )
     if made.since_us is not None and made.before_us is not None and made.since_us >= made.before_us:
         problems.found.append(
             f"since ({from_us(made.since_us):%Y-%m-%d %H:%M}) is not earlier than "
@@ -196,6 +231,19 @@ def make_filter(
         )
     problems.stop("The filter cannot be used.")
     return made
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise InputError(f"include_history must be true or false, not {value!r}.")
+    return value
+
+
+def _attributes(value: Any) -> tuple[str, ...]:
+    keys = tuple(dict.fromkeys(map(attribute_key, _texts("attribute", value))))
+    if "" in keys:
+        raise InputError("attribute holds an empty name.")
+    return keys
 
 
 def _texts(name: str, value: Any) -> tuple[str, ...]:

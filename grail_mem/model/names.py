@@ -91,6 +91,17 @@ def _tag_key(tag: str) -> str:
     return entity_key(tag_text(tag)).lstrip("# ")
 
 
+def attribute_key(attribute: str) -> str:
+    """The form in which attributes are compared: as names, with `_`, `-` and spaces alike.
+
+    Example:
+        >>> attribute_key("Acme/Primary_Database")
+        'acme/primary database'
+    """
+    parts = entity_key(attribute).replace("_", " ").replace("-", " ").split("/")
+    return "/".join(" ".join(part.split()) for part in parts)
+
+
 def session_key(session: str) -> str:
     """Take the name of a session and return its key for comparing: NFC, without spaces around it; case counts.
 

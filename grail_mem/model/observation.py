@@ -6,6 +6,7 @@ Knows nothing of how a file is read or written.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import blake2b
@@ -19,6 +20,10 @@ KINDS: Final = ("semantic", "episodic", "procedural", "prospective", "summary")
 STATUSES: Final = ("provisional", "confirmed", "superseded", "archived")
 SOURCE_KINDS: Final = ("user_statement", "system", "tool_result", "session_summary", "agent_inference")
 
+DISPUTED: Final = "disputed_at"
+"""The frontmatter key for since when somebody says that it is not so."""
+PINNED: Final = "pinned"
+"""The frontmatter key of what age takes nothing from."""
 MAX_TURN: Final = 1_000_000_000
 """Far more turns than a session has, and a number that every column holds."""
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -58,12 +63,29 @@ class Relationship:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A quote, where it stands, and its digest."""
+    """A quote, where it stands, and how well it supports what is observed.
+
+    Attributes:
+        quote: The words, as the source has them.
+        source: Where they stand, such as `sources/chats/2026-06-02.jsonl#turn=14`; or words of a person.
+        span: From which character of the turn or document to which, exclusive.
+        sha256: Digest of the source's words.
+        match: `exact`, or `normalised` when the quote was found in other quotation marks, dashes or spaces.
+        role: Who spoke: `user`, `assistant`, `system`, `tool`, or `document`.
+        checker: Who judged whether the quote supports the observation.
+        support: How well, 0 to 1.
+        more: Keys that grail_mem does not know, as found.
+    """
 
     quote: str
     source: str = ""
     span: tuple[int, int] | None = None
     sha256: str = ""
+    match: str = ""
+    role: str = ""
+    checker: str = ""
+    support: float | None = None
+    more: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +106,8 @@ class Observation:
         speaker: Who said it; upper and lower case and spaces make no difference when speakers are compared.
         extra: Frontmatter keys that grail_mem does not know, as found.
         sha256: Digest of the file's bytes.
+        superseded_by: What took its place.
+        conflicts_with: What says otherwise and is not settled against it.
     """
 
     id: str
@@ -115,6 +139,8 @@ class Observation:
     related_to: tuple[str, ...] = ()
     extra: dict[str, Any] = field(default_factory=dict)
     sha256: str = ""
+    superseded_by: str | None = None
+    conflicts_with: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The observation as plain JSON values; times as `2026-06-02T14:23:00Z`, absent values left out."""
@@ -137,7 +163,9 @@ def plain(value: object) -> object:
     if isinstance(value, tuple):
         return [plain(item) for item in value]
     if isinstance(value, _PARTS):
-        return {name: plain(v) for name in value.__slots__ if (v := getattr(value, name)) not in (None, "", ())}
+        more = value.more if isinstance(value, Evidence) else {}
+        said = {name: plain(v) for name in value.__slots__ if (v := getattr(value, name)) not in (None, "", (), {})}
+        return {name: v for name, v in said.items() if name != "more"} | dict(more)
     return value
 
 

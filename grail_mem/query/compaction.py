@@ -7,6 +7,7 @@ who asked for it.
 from __future__ import annotations
 
 import gc
+import shutil
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -19,6 +20,7 @@ from grail_mem.query.view import View
 from grail_mem.store import snapshot
 from grail_mem.store.arrays import number_array, numpy_array, numpy_of
 from grail_mem.store.files import translated
+from grail_mem.store.layout import Layout
 from grail_mem.store.lock import exclusive, exclusive_if_free
 from grail_mem.store.observation_file import FileRow
 from grail_mem.store.schema import observations_table, table_of
@@ -104,6 +106,31 @@ def rebuild(view: View) -> Compacted:
         return done
 
 
+def renew(view: View) -> Compacted:
+    """Write a snapshot of the view, and remove every other at once, whoever may be about to open it.
+
+    Raises:
+        OSError: One could not be removed.
+    """
+    with exclusive(view.layout.local / LOCK):
+        view.refresh()
+        done = _write(view)
+        for name in snapshot.names(view.layout):
+            if name != done.snapshot:
+                snapshot.remove(view.layout, name)
+    view.refresh()
+    return done
+
+
+def remove_all(layout: Layout) -> None:
+    """Remove every snapshot, and what killed processes left of any; the answers come from the files until one is made."""
+    with exclusive(layout.local / LOCK):
+        for name in snapshot.names(layout):
+            snapshot.remove(layout, name)
+        with suppress(FileNotFoundError):
+            shutil.rmtree(snapshot.draft_folder(layout))
+
+
 @contextmanager
 def collection_paused() -> Iterator[None]:
     """Without the cyclic garbage collector, which would look at every row again and again and find nothing."""
@@ -125,8 +152,10 @@ def _write(view: View) -> Compacted:
         tombstones=dict(view.tombstones),
         grants=grants,
         revoked=revoked,
+        suspended=dict(view.suspended),
         folders=view.folders,
         problems=dict(view.delta.problems),
+        receipts=tuple(view.receipts),
     )
     layout = view.layout
     folder = snapshot.draft_folder(layout)

@@ -21,6 +21,7 @@ from grail_mem.model.ulid import derived_id
 from grail_mem.store.files import FileState, read_file
 from grail_mem.store.layout import Layout
 from grail_mem.store.observation_file import Adopted, FileRow, instant_in, read_observation
+from grail_mem.store.receipt import Receipt, Receipts, text_of
 from grail_mem.store.scan import settled
 
 
@@ -91,6 +92,7 @@ class Delta:
 TORN: Final = "torn_file"
 UNREADABLE: Final = "unreadable_file"
 DUPLICATE: Final = "duplicate_id"
+CAME_BACK: Final = "erased_came_back"
 
 
 def look(
@@ -102,6 +104,8 @@ def look(
     zone: str,
     adopted: Mapping[str, Adopted],
     owners: Mapping[str, str],
+    told: Mapping[str, tuple[str, str]],
+    receipts: Receipts,
     progress: Callable[[int], None] | None = None,
 ) -> list[Change]:
     """Look at files and let what they say now count.
@@ -114,6 +118,8 @@ def look(
         zone: IANA zone of times without an offset.
         adopted: By path, what the ledger says of files that carry no id.
         owners: By id, the path that the ledger last named; decides when two files carry one id.
+        told: By path, the id and the digest that the ledger told last; such a file was let in when it was written.
+        receipts: What was erased and does not come back.
         progress: Called with the number of files looked at, every now and then.
 
     Returns:
@@ -128,7 +134,9 @@ def look(
         if _is_below_link(layout.root, path.rpartition("/")[0], links):
             delta.problems[path] = (_unreadable(path, OSError(errno.ELOOP, "a folder on the way to it is a link")),)
         else:
-            _look_at(delta, before.get(path), layout, path, zone, adopted.get(path))
+            _look_at(
+                delta, before.get(path), layout, path, zone, adopted.get(path), told.get(path, ("", ""))[1], receipts
+            )
         if progress and number % 500 == 0:
             progress(number)
     _follow_moves(delta, wanted, old)
@@ -159,7 +167,14 @@ def _known(delta: Delta, before: Mapping[str, BaseRow], path: str) -> BaseRow | 
 
 
 def _look_at(
-    delta: Delta, before: BaseRow | None, layout: Layout, path: str, zone: str, adopted: Adopted | None
+    delta: Delta,
+    before: BaseRow | None,
+    layout: Layout,
+    path: str,
+    zone: str,
+    adopted: Adopted | None,
+    told: str,
+    receipts: Receipts,
 ) -> None:
     delta.problems.pop(path, None)
     began_ns = time.time_ns()
@@ -182,17 +197,47 @@ def _look_at(
         if data.strip(b"\0"):  # an empty file is a torn write, not what somebody wrote: what was known stays
             _drop(delta, before, path)
         return
+    if _is_refused(delta, before, row, path, told, receipts):
+        return
     if row.problems:
         delta.problems[path] = row.problems
     if before is not None and row.observation.sha256 == before.sha256 and row.observation.id == before.id:
         delta.rows.pop(path, None)
         delta.dead.discard(before.rid)
         return
-    if before is not None:
-        delta.dead.add(before.rid)
+    known = delta.rows.get(path)
+    _drop(delta, before, path)
     if not adopted:
-        row = _still(delta.rows.get(path), row)
+        row = _still(known, row)
     delta.rows[path] = replace(row, state=delta.states[path] or row.state)
+
+
+def _digests(delta: Delta, before: BaseRow | None, path: str) -> Iterable[str]:
+    """Digests of the bytes with which a file counts already."""
+    known = delta.rows.get(path)
+    return (*((known.observation.sha256,) if known else ()), *((before.sha256,) if before else ()))
+
+
+def _is_refused(delta: Delta, before: BaseRow | None, row: FileRow, path: str, told: str, receipts: Receipts) -> bool:
+    """Keep a file out whose id was erased, or that somebody else than grail_mem wrote and that says what was erased."""
+    if not len(receipts):
+        return False
+    o = row.observation
+    receipt = receipts.get(o.id)
+    if receipt is None and o.sha256 not in (told, *_digests(delta, before, path)):
+        receipt = receipts.saying(text_of(o.title, o.content, o.scope))
+    if receipt is None:
+        return False
+    delta.problems[path] = (_came_back(path, receipt),)
+    _drop(delta, before, path)
+    return True
+
+
+def _came_back(path: str, receipt: Receipt) -> Problem:
+    return Problem(
+        CAME_BACK, f"this was erased as {receipt.id} on {receipt.at[:10]} and came back; it is not used", path,
+        remedy="delete the file; to remember it on purpose, add the same text anew with `grail add --again`, then delete it",
+    )  # fmt: skip
 
 
 def _still(known: FileRow | None, row: FileRow) -> FileRow:

@@ -8,7 +8,7 @@ files others may claim ids by.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Container, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from grail_mem.query.delta import BaseRow
@@ -62,13 +62,16 @@ class FileBase:
         return self._by_folder.get(folder, {})
 
 
-def base_of(tables: Iterable[pa.Table], wanted: Collection[str], adopted: Mapping[str, Adopted]) -> FileBase:
+def base_of(
+    tables: Iterable[pa.Table], wanted: Collection[str], adopted: Mapping[str, Adopted], erased: Container[str] = ()
+) -> FileBase:
     """The base made of the rows of files.
 
     Args:
         tables: The rows.
         wanted: Paths of files that may be in it.
         adopted: By path, what the ledger says of files that carry no id.
+        erased: Ids that are not to come back.
     """
     import numpy as np
     import pyarrow as pa
@@ -78,7 +81,10 @@ def base_of(tables: Iterable[pa.Table], wanted: Collection[str], adopted: Mappin
     named = {word.id for word in adopted.values()}
     n_claims = Counter(ids)
     alone = [
-        path in wanted and n_claims[id_] == 1 and (id_ not in named or (path in adopted and adopted[path].id == id_))
+        path in wanted
+        and id_ not in erased
+        and n_claims[id_] == 1
+        and (id_ not in named or (path in adopted and adopted[path].id == id_))
         for id_, path in zip(ids, paths, strict=True)
     ]
     return FileBase(table if all(alone) else table.filter(numpy_array(np.array(alone, bool))))

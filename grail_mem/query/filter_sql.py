@@ -13,7 +13,7 @@ from grail_mem.model.filter import Filter
 from grail_mem.query.match import text_key
 
 Term = tuple[int, str]
-TAG, ENTITY, ENTITY_TYPE, RELATIONSHIP_TYPE, SESSION, SPEAKER, SCOPE = range(7)
+TAG, ENTITY, ENTITY_TYPE, RELATIONSHIP_TYPE, SESSION, SPEAKER, SCOPE, ATTRIBUTE = range(8)
 
 
 class TermPlace(NamedTuple):
@@ -29,6 +29,8 @@ class Dictionary(Protocol):
 
     categories: list[str]
     dimensions: dict[str, dict[str, int]]
+    first_end: int
+    last_begin: int
 
     def place(self, terms: Sequence[Term]) -> list[TermPlace]:
         """Where terms have their rows, in the same order."""
@@ -73,7 +75,7 @@ def plan(f: Filter, dictionary: Dictionary) -> Plan | None:
 def _plan(f: Filter, dictionary: Dictionary) -> Plan:
     conditions: list[str] = []
     values: list[Any] = []
-    for text, bound in _bounds(f):
+    for text, bound in [*_bounds(f), *_validity(f, dictionary)]:
         conditions += [text]
         values += bound
     if f.category:
@@ -93,13 +95,26 @@ def _bounds(f: Filter) -> list[tuple[str, list[Any]]]:
         bounds.append(("us < ?", [f.before_us]))
     if f.min_confidence is not None:
         bounds.append(("confidence >= ?", [f.min_confidence]))
-    if f.as_of_us is not None:
-        at = f.as_of_us
-        bounds.append(("coalesce(valid_from, us) <= ?", [at]))
-        bounds.append(("(valid_until IS NULL OR valid_until > ?)", [at]))
-        bounds.append(("(expires_at IS NULL OR expires_at > ?)", [at]))
     if f.text is not None:
         bounds.append(("contains(text_key, ?)", [text_key(f.text)]))
+    return bounds
+
+
+def _validity(f: Filter, dictionary: Dictionary) -> list[tuple[str, list[Any]]]:
+    """Conditions on when a row holds; what every row of the snapshot meets now is not asked."""
+    now, at, known = f.current_us, f.as_of_us, f.known_us
+    bounds: list[tuple[str, list[Any]]] = []
+    if now is not None and dictionary.first_end <= now:
+        bounds.append(("ends > ?", [now]))
+    if now is not None and dictionary.last_begin > now:
+        bounds.append(("(valid_from IS NULL OR valid_from <= ?)", [now]))
+    if at is not None:
+        bounds.append(("coalesce(valid_from, us) <= ?", [at]))
+        if known is None:
+            bounds.append(("ends > ?", [at]))
+        else:
+            bounds.append(("recorded_at <= ?", [known]))
+            bounds.append(("(CASE WHEN replaced > ? THEN stood ELSE ends END) > ?", [known, at]))
     return bounds
 
 
@@ -164,7 +179,7 @@ def _groups(f: Filter, dictionary: Dictionary) -> list[list[TermPlace]]:
     for kind, keys in (
         (TAG, f.tags), (ENTITY, f.entity_names), (ENTITY_TYPE, f.entity_types),
         (RELATIONSHIP_TYPE, f.relationship_type), (SESSION, f.session), (SPEAKER, f.speaker),
-        (SCOPE, f.scope),
+        (SCOPE, f.scope), (ATTRIBUTE, f.attribute),
     ):  # fmt: skip
         if keys:
             groups.append([(kind, key) for key in keys])

@@ -110,7 +110,7 @@ def who_says(view: View, said: Mapping[int, Observation]) -> Said:
     for change in view.look_at(view.paths_of(wanted).values()):
         view.note(change)
     there: dict[str, Observation] = {}
-    for id_, path in view.paths_of(wanted - view.hidden).items():
+    for id_, path in view.paths_of(wanted - view.silent).items():
         with suppress(OSError, InputError):  # not readable: then nobody can say that it is the same
             there[id_] = view.read_row(path).observation
     same: dict[int, Observation] = {}

@@ -4,7 +4,7 @@ Layout, chosen by measurement (docs/concepts/tables.md):
 
 * `obs`: one row an observation, newest first, so that `LIMIT` stops early and the row number is the order. Conditions
   are on small columns; everything a caller gets is one JSON array in the payload file beside the index, read for
-  returned rows only (`first_byte`, `n_bytes`). Terms (tags, entity names, entity types, relationship types, sessions, speakers, scopes) that many
+  returned rows only (`first_byte`, `n_bytes`). Terms (tags, entity names and types, relationship types, sessions, speakers, scopes, attributes) that many
   rows have are single bits in the columns `b0`, `b1`, ….
 * `postings`: for every rarer term its rows, with the same small columns, sorted by term, so that one range of it holds
   all there is to know.
@@ -25,7 +25,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from grail_mem.model.category import category_key
-from grail_mem.model.names import entity_key, session_key, tag_key
+from grail_mem.model.names import attribute_key, entity_key, session_key, tag_key
+from grail_mem.model.validity import FOREVER, NEVER, replaced_us
 from grail_mem.query.engine import connect_to_write, write_errors
 from grail_mem.query.filter_sql import ENTITY
 from grail_mem.query.match import text_key
@@ -36,13 +37,15 @@ if TYPE_CHECKING:  # these cost a quarter of a second; only building needs them
     import numpy as np
     import pyarrow as pa
 
-VERSION: Final = 6
+VERSION: Final = 7
 HOT_SHARE: Final = 128
 """A term that at least one row in so many has is a bit; rarer ones are postings. Measured: 64 to 256 make no difference."""
 HOT_LEAST: Final = 64
 """Fewer rows than this are never worth a bit, however few rows there are."""
 DIMENSIONS: Final = ("kind", "status", "source_kind")
-TIMES: Final = ("recorded_at", "valid_from", "valid_until", "expires_at")
+TIMES: Final = ("recorded_at", "valid_from")
+SPANS: Final = ("ends", "stood", "replaced")
+"""What is known of when a row holds, as in `model.validity`, beside `valid_from`."""
 
 
 def build_index(table: pa.Table, path: Path, payloads: Path, *, placed: Future[Places] | None = None) -> None:
@@ -81,6 +84,7 @@ def build_index(table: pa.Table, path: Path, payloads: Path, *, placed: Future[P
         meta = {
             "version": VERSION, "n_rows": table.num_rows, "n_bits": len(terms.bits), "categories": categories,
             "n_in_category": n_in_category, "dimensions": dimensions, "hot": terms.hot(),
+            **_outermost(columns),
         }  # fmt: skip
         con.execute("CREATE TABLE x.meta AS SELECT ?::VARCHAR AS json", [json.dumps(meta)])
         con.execute("COMMIT")
@@ -168,8 +172,37 @@ def _small_columns(
         code, dimensions[name] = _coded(table[name])
         columns[name] = numpy_array(code.astype(np.int8))
     columns |= {name: table[name].cast(pa.int64()) for name in TIMES}
+    columns |= _spans(table)
     columns |= {f"b{i}": numpy_array(word) for i, word in enumerate(bits)}
     return columns, dimensions
+
+
+def _spans(table: pa.Table) -> dict[str, pa.Array]:
+    """The columns of `SPANS`; the rule is that of `model.validity`."""
+    import numpy as np
+    import pyarrow as pa
+
+    status = np.asarray(table["status"].combine_chunks().to_numpy(zero_copy_only=False), object)
+    superseded, archived = status == "superseded", status == "archived"
+    until, expires = (
+        numpy_of(table[name].cast(pa.int64()).combine_chunks().fill_null(FOREVER))
+        for name in ("valid_until", "expires_at")
+    )
+    ends = np.minimum(until, expires)
+    ends = np.where(archived | (superseded & (until == FOREVER)), NEVER, ends)
+    stood = np.where(archived, NEVER, np.where(superseded, expires, ends))
+    replaced = np.full(table.num_rows, FOREVER, np.int64)
+    by = table["superseded_by"].filter(numpy_array(superseded)).to_pylist() if superseded.any() else []
+    replaced[superseded] = [replaced_us(id_) for id_ in by]
+    return {name: numpy_array(values) for name, values in zip(SPANS, (ends, stood, replaced), strict=True)}
+
+
+def _outermost(columns: dict[str, Any]) -> dict[str, int]:
+    """The first end and the last beginning of any row, by which a filter knows that all of them hold."""
+    import pyarrow.compute as pc
+
+    first, last = pc.min(columns["ends"]).as_py(), pc.max(columns["valid_from"]).as_py()
+    return {"first_end": FOREVER if first is None else first, "last_begin": NEVER if last is None else last}
 
 
 def term_digest(kind: int, key: str) -> int:
@@ -223,7 +256,9 @@ def _term_pairs(table: pa.Table) -> tuple[list[int], list[str], np.ndarray]:
     import numpy as np
 
     tags, entities, relationships = (table[name].combine_chunks() for name in ("tags", "entities", "relationships"))
-    session, speaker, scope = (table[name].combine_chunks() for name in ("session", "speaker", "scope"))
+    session, speaker, scope, attribute = (
+        table[name].combine_chunks() for name in ("session", "speaker", "scope", "attribute")
+    )
     one_a_row = numpy_array(np.arange(table.num_rows + 1, dtype=np.int32))
     sources: tuple[tuple[Any, Any, Callable[[str], str]], ...] = (
         (tags.values, tags.offsets, tag_key),
@@ -233,6 +268,7 @@ def _term_pairs(table: pa.Table) -> tuple[list[int], list[str], np.ndarray]:
         (session, one_a_row, session_key),
         (speaker, one_a_row, entity_key),
         (scope.fill_null(""), one_a_row, str),
+        (attribute, one_a_row, attribute_key),
     )
     kinds: list[int] = []
     keys: list[str] = []

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple, TypeVar
 
 from grail_mem.model.filter import Filter
 from grail_mem.model.observation import Observation
+from grail_mem.model.validity import FOREVER
 from grail_mem.query.match import Keys, conditions, keys_of
 from grail_mem.store.observation_file import FileRow
 
@@ -30,6 +31,7 @@ _LISTS: Final = (
     "session",
     "speaker",
     "scope",
+    "attribute",
 )
 _FEW: Final = 4
 """Of all rows, one in so many at most is worth sorting anew; chosen."""
@@ -55,6 +57,7 @@ class Loose:
         self._ordered: list[Place] = []
         self._having: dict[Term, set[Place]] = {}
         self._inside: dict[str, set[Place]] = {}
+        self._bounded: set[Place] = set()
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -81,6 +84,8 @@ class Loose:
         self._places[path] = place
         self._rows[place] = LooseRow(keys.us, o.id, row, keys)
         self._inside.setdefault(o.category, set()).add(place)
+        if keys.span.begins is not None or keys.span.ends != FOREVER:
+            self._bounded.add(place)
         for term in _terms(row, keys):
             self._having.setdefault(term, set()).add(place)
         return place
@@ -88,6 +93,7 @@ class Loose:
     def _remove(self, place: Place) -> None:
         found = self._rows.pop(place)
         del self._places[place[2]]
+        self._bounded.discard(place)
         _discard(self._inside, found.row.observation.category, place)
         for term in _terms(found.row, found.keys):
             _discard(self._having, term, place)
@@ -106,6 +112,14 @@ class Loose:
                     break
             else:
                 yield found
+
+    def not_holding(self, at_us: int) -> set[str]:
+        """The ids of the rows that do not hold at an instant."""
+        return {place[1] for place in self._bounded if not self._rows[place].keys.span.holds(at_us)}
+
+    def attributes(self) -> set[str]:
+        """The keys of the attributes that rows state."""
+        return {key for name, key in self._having if name == "attribute"}
 
     def _candidates(self, f: Filter) -> Sequence[Place]:
         """Places in order, among them all that match: of the condition that the fewest rows meet."""
@@ -141,6 +155,7 @@ def _terms(row: FileRow, keys: Keys) -> list[Term]:
         (keys.session,),
         (keys.speaker,),
         (o.scope or "",),
+        (keys.attribute,) if keys.attribute else (),
     )
     return [(name, value) for name, values in zip(_LISTS, held, strict=True) for value in values if value is not None]
 

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from grail_mem.model.filter import Filter
-from grail_mem.model.names import entity_key, session_key, tag_key
+from grail_mem.model.names import attribute_key, entity_key, session_key, tag_key
 from grail_mem.model.observation import Observation
 from grail_mem.model.times import to_us
+from grail_mem.model.validity import Span, span_of
 
 
 def text_key(title: str, content: str = "") -> str:
@@ -38,6 +39,9 @@ class Keys:
     relations: frozenset[str]
     session: str
     speaker: str
+    attribute: str
+    recorded_us: int
+    span: Span
     text: str
 
 
@@ -51,6 +55,9 @@ def keys_of(o: Observation) -> Keys:
         frozenset(entity_key(r.relationship_type) for r in o.relationships),
         session_key(o.session or ""),
         entity_key(o.speaker or ""),
+        attribute_key(o.attribute or ""),
+        to_us(o.recorded_at),
+        span_of(o),
         text_key(o.title, o.content),
     )
 
@@ -72,22 +79,35 @@ _CONDITIONS: Final[dict[str, Callable[[Any], Condition]]] = {
     "session": lambda wanted: lambda _, keys: keys.session in wanted,
     "speaker": lambda wanted: lambda _, keys: keys.speaker in wanted,
     "scope": lambda wanted: lambda o, _: (o.scope or "") in wanted,
+    "attribute": lambda wanted: lambda _, keys: keys.attribute in wanted,
+    "current_us": lambda us: lambda _, keys: keys.span.holds(us),
     "category": lambda globs: lambda o, _: any(glob.matches(o.category) for glob in globs),
-    "as_of_us": lambda us: lambda o, keys: _holds(o, keys.us, us),
     "text": lambda text: _containing(text_key(text)),
 }
 """How each field of a filter is decided, those first that take the least time."""
+_TOGETHER: Final = frozenset({"as_of_us", "known_us"})
+"""Fields that `_valid` decides, neither without the other."""
 
 
 def conditions(f: Filter) -> list[Condition]:
     """What a filter asks of a row, one function a field that is set; a row matches when all of them hold."""
-    return [made(value) for name, made in _CONDITIONS.items() if (value := getattr(f, name)) not in (None, ())]
+    made = [made(value) for name, made in _CONDITIONS.items() if (value := getattr(f, name)) not in (None, ())]
+    return made if f.as_of_us is None else [_valid(f.as_of_us, f.known_us), *made]
 
 
 def _containing(key: str) -> Condition:
     return lambda _, keys: key in keys.text
 
 
-def _holds(o: Observation, us: int, at_us: int) -> bool:
-    begin = us if o.valid_from is None else to_us(o.valid_from)
-    return begin <= at_us and all(end is None or to_us(end) > at_us for end in (o.valid_until, o.expires_at))
+def _valid(at_us: int, known_us: int | None) -> Condition:
+    """Whether a row was valid at an instant, as is known now or was known at another."""
+
+    def holds(_: Observation, keys: Keys) -> bool:
+        span = keys.span
+        if (keys.us if span.begins is None else span.begins) > at_us:
+            return False
+        if known_us is None:
+            return at_us < span.ends
+        return keys.recorded_us <= known_us and at_us < (span.stood if span.replaced > known_us else span.ends)
+
+    return holds

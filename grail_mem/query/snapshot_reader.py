@@ -19,7 +19,7 @@ from grail_mem.model.filter import Filter, Page
 from grail_mem.model.observation import Observation
 from grail_mem.query.delta import BaseRow
 from grail_mem.query.engine import connect, index_errors
-from grail_mem.query.filter_sql import Plan, Term, TermPlace, plan
+from grail_mem.query.filter_sql import ATTRIBUTE, Plan, Term, TermPlace, plan
 from grail_mem.query.index_file import DIMENSIONS, VERSION, quoted, term_digest
 from grail_mem.store.files import FileState
 from grail_mem.store.schema import observation_of
@@ -69,6 +69,8 @@ class SnapshotReader:
         self.categories: list[str] = meta["categories"]
         self.n_in_category: list[int] = meta["n_in_category"]
         self.dimensions = {name: {text: i for i, text in enumerate(meta["dimensions"][name])} for name in DIMENSIONS}
+        self.first_end: int = meta["first_end"]
+        self.last_begin: int = meta["last_begin"]
         self._terms: dict[Term, TermPlace] = {(kind, key): TermPlace(n, 0, bit) for kind, key, n, bit in meta["hot"]}
         self._parts = [category_key(category).split("/") for category in self.categories]
         self.dead: frozenset[int] = frozenset()
@@ -179,6 +181,22 @@ class SnapshotReader:
         sql = f"SELECT rid FROM {made.table} {_where(list(made.conditions))}"
         with index_errors(self.path):
             return np.asarray(self.con.execute(sql, list(made.values)).fetchnumpy()["rid"])
+
+    def rids_not_holding(self, at_us: int) -> np.ndarray:
+        """The numbers of the rows that do not hold at an instant, dead ones included, int32."""
+        import numpy as np
+
+        asked = [("ends <= ?", self.first_end <= at_us), ("valid_from > ?", self.last_begin > at_us)]
+        where = [text for text, some in asked if some]
+        if not where:
+            return np.zeros(0, np.int32)
+        sql = " UNION ".join(f"SELECT rid FROM x.obs WHERE {text}" for text in where)
+        with index_errors(self.path):
+            return np.asarray(self.con.execute(sql, [at_us] * len(where)).fetchnumpy()["rid"])
+
+    def attributes(self) -> list[str]:
+        """The keys of the attributes that rows state, dead ones included."""
+        return [key for (key,) in self._all("SELECT key FROM x.terms WHERE kind = ?", [ATTRIBUTE])]
 
     def keys_and_times(self) -> tuple[np.ndarray, np.ndarray]:
         """By row, the first 64 bits of its file's digest, uint64, and when it was observed, microseconds, int64."""

@@ -27,13 +27,15 @@ from grail_mem.store.clone import clone_name
 from grail_mem.store.files import UNKNOWN_STATE, FileState, read_file
 from grail_mem.store.journal import Journal
 from grail_mem.store.layout import Layout
-from grail_mem.store.ledger import Chain, Ledger
-from grail_mem.store.ledger_line import DECISIONS, GONE, Entry
+from grail_mem.store.ledger import TOMBSTONES, Chain, Ledger
+from grail_mem.store.ledger_line import AGAIN, DECISIONS, ERASE, GONE, Entry
 from grail_mem.store.observation_file import Adopted, FileRow, read_observation
+from grail_mem.store.receipt import Receipts
 from grail_mem.store.scan import FolderState, Found, scan_all, scan_folders
 from grail_mem.store.snapshot import INDEX, PAYLOADS, Fingerprints, Manifest, newest, require_whole
 
 _NO_SNAPSHOT: Final = Manifest("")
+_NO_STONE: Final = ("", "", 0, False)
 _OWN_ID: Final = frozenset({DUPLICATE, "bad_id"})
 _TRIES: Final = 3  # files that change as fast as they are read must not keep an answer waiting
 
@@ -88,8 +90,12 @@ class View:
         self.ledger = Ledger(self.layout, {} if ledger_from_start else self.manifest.heads)
         self.delta = Delta(problems=dict(self.manifest.problems))
         self.tombstones = {} if ledger_from_start else dict(self.manifest.tombstones)
+        self.suspended = {} if ledger_from_start else dict(self.manifest.suspended)
         self.hidden = {id_ for id_, (*_, hides) in self.tombstones.items() if hides}
+        self.silent = self.hidden | {id_ for id_, (*_, stands) in self.suspended.items() if stands}
         self.grants = Grants() if ledger_from_start else Grants(self.manifest.grants, self.manifest.revoked)
+        self.receipts = Receipts(() if ledger_from_start else self.manifest.receipts)
+        self._forgotten: set[str] = set()  # erased ids whose files were not looked at since
         self._clone = ""
         self._unheard = False  # whether lines of the ledger were read and perhaps not all of them heard
         self._touched: set[str] = set()
@@ -169,9 +175,17 @@ class View:
             return
         if not is_id(entry.id):  # somebody changed the line; its file is found by the next scan
             return
-        if entry.action in ("hide", "restore"):
-            self._bury(entry)
-            return
+        if entry.action in ("suspend", "reinstate"):
+            self._bury(entry, self.suspended)
+        elif entry.action in TOMBSTONES:
+            self._bury(entry, self.tombstones)
+        elif entry.action in (ERASE, AGAIN):
+            self._forget(entry)
+        elif entry.path:  # else what the line said was taken out of it
+            self._hear_of_file(entry)
+
+    def _hear_of_file(self, entry: Entry) -> None:
+        """Take in what an entry says of a file, which is looked at later."""
         if self._is_seen(entry):  # a scan came before the line: it is nobody else's change after all
             self._unsynced.pop(entry.path, None)
             self._unsynced.pop(entry.was, None)
@@ -201,18 +215,36 @@ class View:
             return False
         return (row.observation.id, row.observation.sha256) == (entry.id, entry.digest)
 
-    def _bury(self, entry: Entry) -> None:
-        known = self.tombstones.get(entry.id)
+    def _bury(self, entry: Entry, stones: dict[str, tuple[str, str, int, bool]]) -> None:
+        known = stones.get(entry.id)
         if known is None or entry.order > known[:3]:
-            hides = entry.action == "hide"
-            self.tombstones[entry.id] = (*entry.order, hides)
+            stones[entry.id] = (*entry.order, entry.action in ("hide", "suspend"))
+            hides = self.tombstones.get(entry.id, _NO_STONE)[-1]
             (self.hidden.add if hides else self.hidden.discard)(entry.id)
+            silences = hides or self.suspended.get(entry.id, _NO_STONE)[-1]
+            (self.silent.add if silences else self.silent.discard)(entry.id)
             self.delta.version += 1
+
+    def _forget(self, entry: Entry) -> None:
+        """Hear that an observation was erased; nobody shall hear of its former files as of something that vanished."""
+        self.receipts.hear(entry)
+        if entry.action == ERASE:
+            self._forgotten.add(entry.id)
+            self._told |= {path: ("", "") for path, (id_, _) in self._told.items() if id_ == entry.id}
+            self._touched |= {path for path, word in self._adopted.items() if word.id == entry.id}
+            self._adopted = {path: word for path, word in self._adopted.items() if word.id != entry.id}
+            self._unsynced = {path: change for path, change in self._unsynced.items() if change.id != entry.id}
+            self._gone.pop(entry.id, None)
+            self._touched.add(self._owners.pop(entry.id, ""))
+            self._touched.discard("")
 
     def absorb(self, *, progress: Callable[[int], None] | None = None) -> None:
         """Hear the ledger and look at the files it names."""
         self.catch_up()
         self._open_reader()
+        if self._forgotten:
+            self._touched |= set(self.paths_of(self._forgotten).values())
+            self._forgotten.clear()
         self._look_at_touched(progress)
 
     def _look_at_touched(self, progress: Callable[[int], None] | None, read: Collection[str] = ()) -> None:
@@ -276,7 +308,7 @@ class View:
         wanted = set(paths)
         changes = look(
             self.delta, self.base(), self.layout, wanted, zone=self.settings.zone, adopted=self._adopted,
-            owners=self._owners, progress=progress,
+            owners=self._owners, told=self._told, receipts=self.receipts, progress=progress,
         )  # fmt: skip
         for path in wanted | {change.path for change in changes} | {change.was for change in changes if change.was}:
             folder, _, name = path.rpartition("/")
@@ -299,7 +331,11 @@ class View:
         else:
             found = scan_folders(self.layout, self._folders, self._known_files)
         self._looked_at = time.monotonic()
-        differing = [*found.changed, *found.gone]
+        root = self.layout.root
+        not_used = [
+            path for path in self.delta.problems if not os.path.lexists(f"{root}/{path}")
+        ]  # and no row tells of it
+        differing = [*found.changed, *found.gone, *not_used]
         if differing:
             for change in self.look_at(differing, progress=progress):
                 self.note(change)
@@ -315,7 +351,8 @@ class View:
             found = scan_all(self.layout, {}, lambda _: {})
             reading.begin(found.changed)
             self.catch_up()
-            self.files = base_of(reading.finish(self._touched, progress), self._touched, self._adopted)
+            read_now = reading.finish(self._touched, progress)
+            self.files = base_of(read_now, self._touched, self._adopted, self.receipts)
         read = self.files.by_path(self._touched)
         as_told = {
             path for path, row in read.items() if self._told[path][1] == row.sha256
@@ -392,7 +429,7 @@ class View:
         base = self.live_base()
         n_live = base.n_live if base else 0
         if self.files is not None:  # which is nobody's but the owner's
-            hidden = {row.rid for row in self.files.by_id(self.hidden).values()}
+            hidden = {row.rid for row in self.files.by_id(self.silent).values()}
             n_live = self.files.table.num_rows - len(self.delta.dead | hidden)
         return n_live + len(self.loose())
 
@@ -424,19 +461,19 @@ class View:
         return self.access.may(self._right, o.scope)
 
     def live_base(self) -> SnapshotReader | None:
-        """The snapshot with its dead and hidden rows set, and those that the caller may not read."""
+        """The snapshot with its dead, hidden and suspended rows set, and those that the caller may not read."""
         reader = self.reader
         if reader is not None and self._dead_state != self.state:
-            hidden = [row.rid for row in reader.by_id(self.hidden).values()] if self.hidden else []
+            hidden = [row.rid for row in reader.by_id(self.silent).values()] if self.silent else []
             reader.set_dead(self.delta.dead.union(hidden))
             reader.restrict(self.scopes)
             self._dead_state = self.state
         return reader
 
     def loose(self) -> Loose:
-        """The delta's rows that are not hidden and that the caller may read."""
+        """The delta's rows that are neither hidden nor suspended and that the caller may read."""
         if self._loose_state != (self.delta.version, self.scopes):
-            self._loose.update(self.delta.rows, self.hidden, self.sees)
+            self._loose.update(self.delta.rows, self.silent, self.sees)
             self._loose_state = (self.delta.version, self.scopes)
         return self._loose
 

@@ -1,7 +1,7 @@
 """The cascade: one to three questions in words to a ranked, explained, budgeted answer, or to a reasoned silence.
 
 refresh → filter → search → candidates → features → rank → silence → gather → freshness → duplicates → rerank →
-reasons → context. Every stage stands in the trace. Knows nothing of how passages are found and weighed.
+reasons → context → companions. Every stage stands in the trace. Knows nothing of how passages are found and weighed.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from grail_mem.model.observation import Observation
 from grail_mem.query.view import View
 from grail_mem.recall.best import MARGIN, Best, added, best_of, explained, passage_of
 from grail_mem.recall.budget import Counter
-from grail_mem.recall.dates import local_days
-from grail_mem.recall.dates import within as within_days
+from grail_mem.recall.companions import with_companions
+from grail_mem.recall.date_fit import local_days
+from grail_mem.recall.date_fit import within as within_days
 from grail_mem.recall.events import with_events
 from grail_mem.recall.exact import entities_of, explain, relationships_of
 from grail_mem.recall.gather import answered, fresh, unlike, with_context
@@ -176,6 +177,8 @@ def ask(
             trace, "context", lambda: with_context(searcher, hits, document, allowed, wish.context, view)
         )
         states |= more
+    hits, more = timed(trace, "companions", lambda: with_companions(view, searcher, hits, allowed))
+    states |= more
     made = Recall(
         observations=tuple(hits),
         entities=entities_of(hits, f),

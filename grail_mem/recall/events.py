@@ -15,8 +15,8 @@ from typing import Final, NamedTuple
 from grail_mem.index.document import own_title
 from grail_mem.index.tokens import terms
 from grail_mem.model.observation import Observation
-from grail_mem.recall.dates import DateAsked
 from grail_mem.recall.question import Question
+from grail_mem.support.dates import DateAsked
 
 _EVENT: Final = re.compile(
     r"\b(?P<how>before|after|since|until)\s+(?:the|our|my|your|their|his|her)\s+"

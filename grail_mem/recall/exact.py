@@ -6,8 +6,7 @@ Knows nothing of how rows are stored.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from grail_mem.model.filter import Filter, Page, Position, write_cursor
 from grail_mem.model.names import entity_key
@@ -16,8 +15,12 @@ from grail_mem.model.times import from_us
 from grail_mem.query.compaction import due_at
 from grail_mem.query.select import count, select
 from grail_mem.query.view import View
+from grail_mem.recall.proven import proven
 from grail_mem.recall.ranked import timed
 from grail_mem.recall.result import Abstention, Citation, Recall
+
+CURRENT: Final = "current"
+"""The condition that holds unless history is asked for."""
 
 
 def recall(view: View, f: Filter, page: Page) -> Recall:
@@ -35,7 +38,7 @@ def recall(view: View, f: Filter, page: Page) -> Recall:
     cursor = write_cursor(page.order, f.digest(), Position(*rows[-1][:3])) if more else None
     observations = tuple(row.observation for row in rows)
     abstention = None if observations else timed(trace, "explain", lambda: explain(view, f, page))
-    return Recall(
+    answer = Recall(
         observations=observations,
         entities=entities_of(observations, f),
         relationships=relationships_of(observations, f),
@@ -45,6 +48,7 @@ def recall(view: View, f: Filter, page: Page) -> Recall:
         trace=trace,
         warnings=(*view.warnings, *behind(view)),
     )
+    return proven(view, answer)
 
 
 def behind(view: View) -> Iterable[str]:
@@ -97,29 +101,33 @@ def explain(view: View, f: Filter, page: Page | None = None) -> Abstention:
     if not view.n_rows:
         if view.principal is not None:
             return Abstention("nothing_stored", "There are no observations that this session may read.")
-        hidden = f"; {len(view.hidden)} are hidden, and `grail restore` brings one back" if view.hidden else " yet"
-        return Abstention("nothing_stored", f"This store holds no observations{hidden}.")
+        out = len(view.silent - view.hidden)
+        hidden = f"; {len(view.hidden)} are hidden, and `grail restore` brings one back" if view.hidden else ""
+        gone = f"; {out} lost the evidence they rest on, and `grail verify` lists them" if out else ""
+        return Abstention(
+            "nothing_stored", f"This store holds no observations{hidden}{gone}{'' if hidden or gone else ' yet'}."
+        )
     if page is not None and page.after is not None:
         return Abstention("no_match", "There is nothing after this cursor.")
-    alone = {name: count(view, _only(f, name)) for name in f.conditions()}
+    alone = {name: count(view, f.only(name)) for name in f.conditions()}
     total = f"{view.n_rows} observation{'s' if view.n_rows != 1 else ''}"
     empty = [name for name, n in alone.items() if not n]
     if empty:
+        if CURRENT in empty:
+            return Abstention("no_match", f"None of {total} is current; include_history=True shows what was.")
         said = "; ".join(f"{name}={_shown(f, name)}" for name in empty)
         return Abstention("no_match", f"No observation of {total} meets {said}.")
+    if set(alone) == {CURRENT}:  # the cascade looks at passages, of which what is current has none
+        return Abstention("no_match", f"No observation of {total} that is current can be searched.")
     counts = ", ".join(f"{name} alone {n}" for name, n in alone.items())
     return Abstention("no_match", f"Each condition is met by some of {total} ({counts}), but by none together.")
-
-
-def _only(f: Filter, condition: str) -> Filter:
-    """The filter with one of its conditions."""
-    name = condition if hasattr(f, condition) else f"{condition}_us"
-    return replace(Filter(), **{name: getattr(f, name)})
 
 
 def _shown(f: Filter, condition: str) -> str:
     if condition == "category":
         return ", ".join(glob.pattern for glob in f.category)
+    if condition == "believed_at" and f.known_us is not None:
+        return f"{from_us(f.known_us):%Y-%m-%dT%H:%M:%SZ}"
     if not hasattr(f, condition):
         return f"{from_us(getattr(f, f'{condition}_us')):%Y-%m-%dT%H:%M:%SZ}"
     value = getattr(f, condition)

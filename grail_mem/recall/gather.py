@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from grail_mem.index.corpus import observations_at
 from grail_mem.index.document import own_title
+from grail_mem.model.observation import PINNED
 from grail_mem.query.select import as_files_say
 from grail_mem.query.view import View
 from grail_mem.recall.exact import behind
 from grail_mem.recall.hit import Hit
+from grail_mem.recall.proven import proven
 from grail_mem.recall.ranked import Searcher, timed
 from grail_mem.recall.result import Recall
 from grail_mem.store.files import FileState
@@ -38,7 +40,7 @@ def answered(view: View, ask: Callable[[dict[str, Any]], tuple[Recall, dict[str,
     trace: dict[str, Any] = {}
     timed(trace, "refresh", view.refresh)
     found = as_files_say(view, lambda: ask(trace), lambda answer: answer.observations)
-    return replace(found, trace=trace, warnings=(*found.warnings, *view.warnings, *behind(view)))
+    return proven(view, replace(found, trace=trace, warnings=(*found.warnings, *view.warnings, *behind(view))))
 
 
 def fresh(hits: Sequence[Hit], asked_at: datetime, half_life_days: float, floor: float) -> list[Hit]:
@@ -48,7 +50,8 @@ def fresh(hits: Sequence[Hit], asked_at: datetime, half_life_days: float, floor:
     made = []
     for hit in hits:
         days = (asked_at - hit.observed_at).total_seconds() / 86_400
-        share = max(0.5 ** (max(days, 0) / half_life_days), floor) if hit.kind == "episodic" else 1.0
+        ages = hit.kind == "episodic" and hit.extra.get(PINNED) is not True
+        share = max(0.5 ** (max(days, 0) / half_life_days), floor) if ages else 1.0
         if share < 1:
             said = (*hit.reasons, f"{days:.0f} days old: counts {share:.2f}")
             hit = replace(hit, score=round(hit.score + math.log(share), 3), reasons=said)  # noqa: PLW2901

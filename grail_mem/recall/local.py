@@ -22,6 +22,7 @@ from grail_mem.query.names import Named, alike, called, named_in, says_name
 from grail_mem.query.sql import SqlSession
 from grail_mem.query.view import View
 from grail_mem.recall.cascade import Wish, ask
+from grail_mem.recall.companions import with_companions
 from grail_mem.recall.exact import entities_of, explain, relationships_of
 from grail_mem.recall.gather import answered
 from grail_mem.recall.hit import Hit, hit_of
@@ -97,7 +98,8 @@ def _ask(
     read, more = timed(trace, "gather", lambda: observations_at(view, searcher.corpus, documents))
     ranked = {hit.id for hit in hits}
     hits += [hit_of(o, via=("entity",)) for o in read if o.id not in ranked][: wish.limit - len(hits)]
-    states, hits = states | more, [_said(hit, about) for hit in hits]
+    hits, beside = timed(trace, "companions", lambda: with_companions(view, searcher, hits, allowed))
+    states, hits = states | more | beside, [_said(hit, about) for hit in hits]
     cards = timed(trace, "overview", lambda: [_card(view, searcher, session, it) for it in about])
     return replace(
         answer,

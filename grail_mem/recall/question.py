@@ -13,7 +13,8 @@ from typing import Final, Literal, NamedTuple
 
 from grail_mem.index.tokens import STOP_WORDS, terms
 from grail_mem.model.names import entity_key
-from grail_mem.recall.dates import WEEKDAYS, DateAsked, date_match, read_dates
+from grail_mem.recall.date_fit import date_match
+from grail_mem.support.dates import WEEKDAYS, DateAsked, read_dates
 
 __all__ = ["DateAsked", "Kind", "Known", "Question", "date_match", "known_names", "read_question"]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 from zoneinfo import ZoneInfo
@@ -107,6 +107,8 @@ class Searcher:
         corpus = self.corpus
         if f == Filter():
             return corpus.columns.live
+        if f.current_us is not None and replace(f, current_us=None) == Filter():
+            return self._holding(f.current_us)
         reader = self.view.live_base()
         rids = reader.rids(f) if reader is not None else np.zeros(0, np.int32)
         below = corpus.document_of_row[rids]
@@ -115,6 +117,24 @@ class Searcher:
         documents = np.concatenate([below[below >= 0], np.array(loose, np.int64)])
         allowed = np.zeros(corpus.n_passages, bool)
         allowed[corpus.passages_of(documents)] = True
+        return allowed
+
+    def _holding(self, at_us: int) -> np.ndarray:
+        """The passages of observations that hold at an instant, as most do: the others alone are looked for."""
+        import numpy as np
+
+        corpus, reader = self.corpus, self.view.live_base()
+        rids = reader.rids_not_holding(at_us) if reader is not None else np.zeros(0, np.int32)
+        below = corpus.document_of_row[rids]
+        ids = self.view.loose().not_holding(at_us)
+        loose = (
+            [corpus.document_of_delta[number] for number, o in enumerate(corpus.delta) if o.id in ids] if ids else []
+        )
+        over = np.concatenate([below[below >= 0], np.array(loose, np.int64)])
+        if not len(over):
+            return corpus.columns.live
+        allowed = corpus.columns.live.copy()
+        allowed[corpus.passages_of(over)] = False
         return allowed
 
     def rank(

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from grail_mem.model.observation import Entity, Observation, Relationship
+from grail_mem.model.observation import Entity, Observation, Relationship, plain
 from grail_mem.recall.budget import Counter
 from grail_mem.recall.overview import Card, card_lines
 from grail_mem.recall.pack import Pack, render_pack
@@ -53,7 +53,7 @@ class Citation:
 
     def to_dict(self) -> dict[str, Any]:
         """The citation as plain JSON values."""
-        return {"id": self.id, "path": self.path, "title": self.title, "evidence": [_flat(e) for e in self.evidence]}
+        return {"id": self.id, "path": self.path, "title": self.title, "evidence": [plain(e) for e in self.evidence]}
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, NamedTuple, Protocol
 
-from grail_mem.model.observation import Evidence, Observation
+from grail_mem.model.observation import DISPUTED, Evidence, Observation
 from grail_mem.model.orders import MEANINGS
 from grail_mem.model.untrusted import as_data, as_label, flags_of
 from grail_mem.recall.hit import Hit
@@ -104,6 +104,8 @@ def _labels(hit: Hit, flags: Sequence[str]) -> Iterator[tuple[str, str | float]]
         "source": hit.source,
         "source_kind": hit.source_kind,
         "status": None if hit.status == "confirmed" else hit.status,
+        "disputed": _disputed(hit),
+        "superseded_by": hit.superseded_by,
         "valid_from": _day(hit.valid_from),
         "valid_until": _day(hit.valid_until),
         "turn": None if not hit.context or hit.turn is None else str(hit.turn),
@@ -113,6 +115,13 @@ def _labels(hit: Hit, flags: Sequence[str]) -> Iterator[tuple[str, str | float]]
         "path": hit.path,
     }
     return ((name, value) for name, value in said.items() if value not in (None, ""))
+
+
+def _disputed(hit: Hit) -> str | None:
+    """What a reader is told of a statement that others say otherwise; None when nobody does."""
+    if hit.conflicts_with:
+        return f"{' and '.join(hit.conflicts_with)} says otherwise; this is not settled"
+    return "somebody says that it is not so" if hit.extra.get(DISPUTED) else None
 
 
 def _turn_labels(turn: Observation) -> Labels:

@@ -39,7 +39,7 @@ def read_for(view: View, searcher: Searcher, questions: Questions, ranking: str)
     view.refresh()
     asked = read_questions(
         questions,
-        known=lambda ids: view.paths_of(ids - view.hidden).keys(),
+        known=lambda ids: view.paths_of(ids - view.silent).keys(),
         now=datetime.now(UTC),
         zone=view.settings.zone,
     )

@@ -254,6 +254,15 @@ class Journal:
         self.failed = False
         self._load(header)
 
+    def wipe(self) -> None:
+        """Overwrite, durably, what emptied records left in the file; it must be empty.
+
+        Raises:
+            OSError: The disk did not take it.
+        """
+        _write_at(self._fd, bytes(os.fstat(self._fd).st_size - _HEADER), _HEADER)
+        os.fsync(self._fd)
+
     def _payload_at(self, offset: int) -> bytes | None:
         """The payload of a record of this generation; None when it is not whole."""
         frame = self._frame_at(offset)

@@ -21,6 +21,8 @@ UNDO: Final = ".grail/undo"
 LOCAL: Final = ".grail/local"
 STAGING: Final = f"{LOCAL}/staging"
 OUTPUT: Final = "output"
+CHATS: Final = "sources/chats"
+DOCUMENTS: Final = "sources/documents"
 
 
 _PLACES: Final = {
@@ -32,6 +34,10 @@ _PLAIN_PATH: Final = re.compile(
 )
 """Paths that need no closer look: how our own files are called."""
 _UNSTORABLE: Final = re.compile("[\0\ud800-\udfff]")
+_SOURCE: Final = re.compile(
+    rf"{CHATS}/[^\x00-\x1f/\\.]{{1,120}}(?:\.[1-9][0-9]{{0,6}})?\.jsonl"
+    rf"|{DOCUMENTS}/[0-9a-f]{{64}}\.(?:meta\.json|(?!md$)[a-z0-9]{{1,10}})"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +109,11 @@ def is_observation_path(path: str) -> bool:
         and not any(not folder or is_ignored_dir(folder) for folder in folders)
         and not _UNSTORABLE.search(path)
     )
+
+
+def is_source_path(path: str) -> bool:
+    """Whether a path relative to the root is that of a file of sources: a transcript, a document or what is known of one."""
+    return _SOURCE.fullmatch(path) is not None and not _UNSTORABLE.search(path)
 
 
 def inside(folder: str, name: str) -> str:

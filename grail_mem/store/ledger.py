@@ -53,10 +53,17 @@ def read_chain(path: Path, head: Head = START, *, thorough: bool = False) -> tup
     with path.open("rb") as file:
         file.seek(head.offset)
         data = file.read()
+    return read_lines(data, path.stem, head, thorough=thorough)
+
+
+def read_lines(
+    data: bytes, clone: str, head: Head = START, *, thorough: bool = False
+) -> tuple[list[Entry], Head, list[Broken]]:
+    """The same for the bytes of a chain that stand after a head."""
     whole = data[: data.rfind(b"\n") + 1]
     entries: list[Entry] = []
     broken: list[Broken] = []
-    seq, digest, at, clone = head.seq, head.digest, head.at, path.stem
+    seq, digest, at = head.seq, head.digest, head.at
     for number, line in enumerate(whole.split(b"\n")[:-1], start=1):
         link = read_link(line, clone)
         if link is None:

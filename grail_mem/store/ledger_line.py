@@ -13,13 +13,20 @@ from hashlib import sha256
 from typing import Any, Final, NamedTuple
 
 from grail_mem.errors import InputError
-from grail_mem.store.layout import is_observation_path
+from grail_mem.store.layout import is_observation_path, is_source_path
 
 VERSION: Final = 1
 DECISIONS: Final = ("apply", "reject", "undo")
 """Actions of entries that decide on a proposal and name no file."""
+INGEST: Final = "ingest"
+"""The action of entries about a file of sources, the only ones that name one."""
 GONE: Final = ("vanish", "remove")
 """Actions after which there is no file."""
+ERASE: Final = "erase"
+AGAIN: Final = "again"
+"""Actions that say that an observation was erased, and that the same was told again on purpose; see `store.receipt`."""
+REDACTED: Final = "redacted"
+"""Stands in the open part of a line of which something was taken out."""
 GENESIS: Final = "0" * 64
 
 
@@ -28,10 +35,11 @@ class Entry:
     """One recorded change.
 
     Attributes:
-        action: `add`, `update`, `move`, `remove`, `hide`, `restore`, `stamp` when done through grail_mem; `adopt`, `edit`,
+        action: `add`, `update`, `move`, `remove`, `hide`, `restore`, `stamp` when done through grail_mem; `suspend`, `reinstate` when evidence
+            turned out to be gone or is there again; `ingest` for a file of sources; `adopt`, `edit`,
             `relocate`, `vanish` when a scan found that somebody else did it; one of `DECISIONS` for what was decided on a
-            proposal.
-        id: The observation's ULID, or the proposal's.
+            proposal; `ERASE` and `AGAIN`.
+        id: The observation's ULID, or the proposal's; of a source, its file's name without what follows the first dot.
         path: Its file relative to the root, after the change; empty when redacted.
         was: The former path, for moves.
         digest: SHA-256 of the file's bytes after the change, or empty.
@@ -105,6 +113,11 @@ def digest_of(line: bytes) -> str:
     return sha256(_chained(line)).hexdigest()
 
 
+def redacted(line: bytes) -> bytes:
+    """The line without its open part, as it stands when what it told of must be forgotten; the chain still holds."""
+    return _chained(line) + b"\n"
+
+
 def link_of(line: bytes) -> tuple[int, str]:
     """Number and digest of a line that was written here."""
     return json.loads(line)["seq"], digest_of(line)
@@ -163,11 +176,11 @@ def _commit(record: dict[str, Any]) -> str:
 
 
 def is_as_written(line: bytes) -> bool:
-    """Whether a line is, byte for byte, what was written; of one without its open part only the form can be told."""
+    """Whether a line is, byte for byte, what was written; of one that was redacted only the form can be told."""
     record: dict[str, Any] = json.loads(line)
     if not record.keys() <= _MEMBERS | {"open"} or _encode(record).encode() != line:
         return False
-    return "open" not in record or _commit(record) == record["commit"]
+    return "open" not in record or REDACTED in record["open"] or _commit(record) == record["commit"]
 
 
 class Link(NamedTuple):
@@ -190,13 +203,18 @@ def any_link(line: bytes, clone: str) -> Link | None:
     found = record.get("open", {})
     opened = {name: found[name] for name in _OPEN if name in found}
     for name in ("path", "was"):
-        if name in opened and not is_observation_path(opened[name]):
+        if name in opened and not _is_path(record["action"], opened[name]):
             del opened[name]
     entry = Entry(
         action=record["action"], id=record["id"], at=record["at"], actor=record["actor"], clone=clone,
         seq=record["seq"], **opened,
     )  # fmt: skip
     return Link(entry, record["prev"])
+
+
+def _is_path(action: str, path: str) -> bool:
+    """Whether an entry of this action may name this file: lines come from others too."""
+    return is_source_path(path) if action == INGEST else is_observation_path(path)
 
 
 _PLAIN: Final = r'([^"\\\x00-\x1f\x7f-\xff]*)'
@@ -217,7 +235,7 @@ def usual_link(line: bytes, clone: str) -> Link | None:
     seq, at, actor, action, id_, prev, path, was, digest, reason, observed_at, recorded_at, print_, detail = (
         found.groups("")
     )
-    path, was = (name if not name or is_observation_path(name) else "" for name in (path, was))
+    path, was = (name if not name or _is_path(action, name) else "" for name in (path, was))
     entry = Entry(
         action, id_, path, was, digest, reason, observed_at, recorded_at, print_, detail, at, actor, clone, int(seq)
     )  # positional: names would take half as long again

@@ -43,6 +43,7 @@ _KNOWN: Final = frozenset(
         *("id", "title", "observed_at", "recorded_at", "category", "tags", "confidence", "source", "entities"),
         *("relationships", "kind", "attribute", "status", "valid_from", "valid_until", "expires_at", "review_at"),
         *("supersedes", "scope", "session", "turn", "speaker", "source_kind", "evidence", "related_to"),
+        *("superseded_by", "conflicts_with"),
     )
 )
 MAX_NAME: Final = 1_000  # a key is made of every name, which takes quadratic time for odd texts
@@ -299,10 +300,10 @@ class _Reader:
         return tuple(dict.fromkeys(self._items("relationships", read_relationship)))
 
     def evidence(self) -> tuple[Evidence, ...]:
-        return tuple(self._items("evidence", _read_evidence))
+        return tuple(self._items("evidence", read_evidence))
 
-    def related(self) -> tuple[str, ...]:
-        return tuple(self._items("related_to", lambda item: str(item) if isinstance(item, str | int) else None))
+    def ids(self, name: str) -> tuple[str, ...]:
+        return tuple(self._items(name, lambda item: str(item) if isinstance(item, str | int) else None))
 
 
 _FIELDS: Final[Mapping[str, Callable[[_Reader], Any]]] = {
@@ -324,8 +325,10 @@ _FIELDS: Final[Mapping[str, Callable[[_Reader], Any]]] = {
     "expires_at": lambda reader: reader.time("expires_at"),
     "review_at": lambda reader: reader.time("review_at"),
     "supersedes": lambda reader: reader.text("supersedes"),
+    "superseded_by": lambda reader: reader.text("superseded_by"),
+    "conflicts_with": lambda reader: reader.ids("conflicts_with"),
     "evidence": _Reader.evidence,
-    "related_to": _Reader.related,
+    "related_to": lambda reader: reader.ids("related_to"),
 }
 """How each field is read that a file may leave out; those it does leave out have the defaults of `Observation`."""
 
@@ -382,12 +385,21 @@ def _plain_relationship(source: str, target: str, kind: str) -> Relationship | N
     return Relationship(source.strip(), target.strip(), kind.strip())
 
 
-def _read_evidence(value: Any) -> Evidence | None:
+def read_evidence(value: Any) -> Evidence | None:
+    """Evidence from a mapping; None when it has no quote."""
     if not isinstance(value, Mapping) or not is_name(value.get("quote")):
         return None
     span = value.get("span")
     pair = (int(span[0]), int(span[1])) if isinstance(span, list) and [type(n) for n in span] == [int, int] else None
-    return Evidence(str(value["quote"]), _word(value, "source"), pair, _word(value, "sha256"))
+    digest, match, role, checker = (_word(value, name) for name in ("sha256", "match", "role", "checker"))
+    support, odd = _number(value.get("support")), {"span"} if pair is None and value.get("span") is not None else set()
+    if support is None and value.get("support") is not None:
+        odd.add("support")
+    more = {key: item for key, item in value.items() if key not in _EVIDENCE or key in odd}
+    return Evidence(str(value["quote"]), _word(value, "source"), pair, digest, match, role, checker, support, more)
+
+
+_EVIDENCE: Final = frozenset({"quote", "source", "span", "sha256", "match", "role", "checker", "support"})
 
 
 def is_name(value: Any) -> bool:
@@ -447,6 +459,6 @@ _ABSENT: Final = (None, "", ())
 _PARTS: Final = ("entities", "relationships")
 _WHERE_GIVEN: Final = (
     "source", "entities", "relationships", "kind", "status", "attribute", "valid_from", "valid_until", "expires_at",
-    "review_at", "supersedes", "scope", "session", "turn", "speaker", "source_kind", "evidence", "related_to",
+    "review_at", "supersedes", "superseded_by", "conflicts_with", "scope", "session", "turn", "speaker", "source_kind", "evidence", "related_to",
 )  # fmt: skip
 _DEFAULTS: Final = {"kind": "semantic", "status": "confirmed"}

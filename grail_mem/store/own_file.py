@@ -121,7 +121,7 @@ def _row(values: tuple[Any, ...], content: str, category: str, file: tuple[Any, 
     )  # fmt: skip
     return (
         id_, title, content, category, kind, status, _confidence(confidence), source, source_kind, attribute, scope,
-        session, place, speaker, observed_us, recorded_us, begin_us, end_us, _us(expires), tag_texts, things, relations, None, *file, print_, True,
+        session, place, speaker, observed_us, recorded_us, begin_us, end_us, _us(expires), None, tag_texts, things, relations, None, *file, print_, True,
     )  # fmt: skip
 
 

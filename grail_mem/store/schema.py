@@ -6,7 +6,7 @@ Times are microseconds since 1970 UTC. Knows nothing of how rows are found or qu
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,7 +19,7 @@ from grail_mem.store.observation_file import FileRow
 if TYPE_CHECKING:  # pyarrow costs a tenth of a second; recalling never needs it
     import pyarrow as pa
 
-VERSION: Final = 5
+VERSION: Final = 6
 """Version of the snapshot's tables; a snapshot of another version is not read but made anew."""
 
 COLUMNS: Final = (
@@ -42,6 +42,7 @@ COLUMNS: Final = (
     ("valid_from", "time", "when it begins to hold"),
     ("valid_until", "time", "when it ceases to hold"),
     ("expires_at", "time", "after which it is no longer valid"),
+    ("superseded_by", "string", "what took its place"),
     ("tags", "strings", "as written, without `#`"),
     ("entities", "entities", "what it mentions"),
     ("relationships", "relationships", "what it states between entities"),
@@ -57,7 +58,7 @@ COLUMNS: Final = (
 """Name, type and meaning of the columns of `observations.parquet`, in order."""
 
 
-PUBLIC: Final = tuple(name for name, *_ in COLUMNS[:25])
+PUBLIC: Final = tuple(name for name, *_ in COLUMNS[:26])
 """The columns that the view `observations` and data frames have."""
 
 
@@ -100,7 +101,7 @@ def row_values(row: FileRow) -> tuple[Any, ...]:
     return (
         o.id, o.title, o.content, o.category, o.kind, o.status, o.confidence, o.source, o.source_kind, o.attribute,
         o.scope, o.session, o.turn, o.speaker, to_us(o.observed_at), to_us(o.recorded_at), _us(o.valid_from),
-        _us(o.valid_until), _us(o.expires_at), o.tags, o.entities, o.relationships,
+        _us(o.valid_until), _us(o.expires_at), o.superseded_by, o.tags, o.entities, o.relationships,
         _more(o), o.path, o.sha256, *row.state, fingerprint(o), row.has_id,
     )  # fmt: skip
 
@@ -115,13 +116,34 @@ def _more(o: Observation) -> str | None:
         more["review_at"] = to_us(o.review_at)
     if o.supersedes:
         more["supersedes"] = o.supersedes
+    if o.conflicts_with:
+        more["conflicts_with"] = list(o.conflicts_with)
     if o.evidence:
-        more["evidence"] = [[e.quote, e.source, e.span, e.sha256] for e in o.evidence]
+        more["evidence"] = [evidence_values(e) for e in o.evidence]
     if o.related_to:
         more["related_to"] = list(o.related_to)
     if o.extra:
         more["extra"] = o.extra
     return json.dumps(more, ensure_ascii=False, separators=(",", ":")) if more else None
+
+
+def evidence_values(e: Evidence) -> list[Any]:
+    """The values of one item of evidence in their order, without those at the end that it does not have."""
+    values = [e.quote, e.source, e.span, e.sha256, e.match, e.role, e.checker, e.support, dict(e.more)]
+    while len(values) > _EVIDENCE_AT_LEAST and values[-1] in ("", None, {}):
+        values.pop()
+    return values
+
+
+_EVIDENCE_AT_LEAST: Final = 4
+
+
+def evidence_in(more: Mapping[str, Any]) -> tuple[Evidence, ...]:
+    """The evidence in what the column `more` says."""
+    return tuple(
+        Evidence(quote, source, tuple(span) if span else None, *rest)
+        for quote, source, span, *rest in more.get("evidence", ())
+    )
 
 
 def observations_table(rows: Iterable[FileRow]) -> pa.Table:
@@ -180,7 +202,7 @@ def public_table(observations: Iterable[Observation]) -> pa.Table:
 PAYLOAD: Final = (
     "id", "title", "content", "category", "observed_at", "recorded_at", "path", "tags", "entities", "relationships",
     "confidence", "kind", "status", "source", "source_kind", "attribute", "scope", "session", "turn", "speaker",
-    "valid_from", "valid_until", "expires_at", "more", "sha256", "size_bytes", "mtime_ns", "ctime_ns",
+    "valid_from", "valid_until", "expires_at", "superseded_by", "more", "sha256", "size_bytes", "mtime_ns", "ctime_ns",
 )  # fmt: skip
 """The columns from which an observation is made again, in the order of its payload."""
 PARTS: Final = {"entities": Entity.__slots__, "relationships": Relationship.__slots__}
@@ -190,7 +212,8 @@ PARTS: Final = {"entities": Entity.__slots__, "relationships": Relationship.__sl
 def observation_of(payload: Sequence[Any]) -> Observation:
     """The observation in a payload: the values of `PAYLOAD`, times as microseconds, parts as the values of `PARTS`."""
     (id_, title, content, category, observed, recorded, path, tags, entities, relationships, confidence, kind, status,
-     source, source_kind, attribute, scope, session, turn, speaker, begin, end, expires, more, sha256, *_) = payload  # fmt: skip
+     source, source_kind, attribute, scope, session, turn, speaker, begin, end, expires, superseded_by, more, sha256,
+     *_) = payload  # fmt: skip
     rest = json.loads(more) if more else {}
     return Observation(
         id_, title, content, category, from_us(observed), from_us(recorded), path, tuple(tags),
@@ -198,8 +221,9 @@ def observation_of(payload: Sequence[Any]) -> Observation:
         tuple([Relationship(*values) for values in relationships]),
         confidence, kind, status, source, source_kind, attribute, scope, session, turn, speaker, _time(begin), _time(end),
         _time(expires), _time(rest.get("review_at")), rest.get("supersedes"),
-        tuple(Evidence(q, s, tuple(span) if span else None, d) for q, s, span, d in rest.get("evidence", ())),
+        evidence_in(rest),
         tuple(rest.get("related_to", ())), rest.get("extra", {}), sha256,
+        superseded_by, tuple(rest.get("conflicts_with", ())),
     )  # fmt: skip
 
 

@@ -29,6 +29,7 @@ from grail_mem.store.arrays import numpy_of
 from grail_mem.store.files import FOLDER_MODE, replace_file, sync_folder
 from grail_mem.store.layout import Layout
 from grail_mem.store.ledger_line import Head
+from grail_mem.store.receipt import Receipt, Receipts, read_receipts
 from grail_mem.store.scan import FolderState
 from grail_mem.store.schema import VERSION
 
@@ -58,9 +59,11 @@ class Manifest:
         tombstones: By id, the latest hide or restore: its order in history and whether it hides.
         grants: By id, what was granted to whom.
         revoked: Ids of grants that were revoked.
+        suspended: By id, the same of the latest suspending for want of evidence or end of it.
         folders: Every folder as it was when its files were read.
         problems: What could not be used when it was made, by path.
         files: Size in bytes and BLAKE2b digest of every other file in its folder, by name.
+        receipts: Of what was erased before.
     """
 
     name: str
@@ -72,6 +75,8 @@ class Manifest:
     folders: Mapping[str, FolderState] = field(default_factory=dict)
     problems: Mapping[str, tuple[Problem, ...]] = field(default_factory=dict)
     files: Mapping[str, tuple[int, str]] = field(default_factory=dict)
+    suspended: Mapping[str, tuple[str, str, int, bool]] = field(default_factory=dict)
+    receipts: tuple[Receipt, ...] = ()
 
     def to_json(self) -> bytes:
         """The manifest as the bytes of its file."""
@@ -80,7 +85,7 @@ class Manifest:
                 "version": VERSION, "name": self.name, "n_rows": self.n_rows, "heads": self.heads,
                 "tombstones": self.tombstones, "grants": self.grants, "revoked": self.revoked, "folders": self.folders,
                 "problems": {path: [p.to_dict() for p in found] for path, found in self.problems.items()},
-                "files": self.files,
+                "files": self.files, "suspended": self.suspended, "receipts": Receipts(self.receipts).to_json(),
             },
             separators=(",", ":"),
         ).encode()  # fmt: skip
@@ -105,6 +110,8 @@ def read_manifest(folder: Path) -> Manifest | None:
             {path: FolderState(*state) for path, state in values["folders"].items()},
             {path: tuple(Problem(**p) for p in found) for path, found in values["problems"].items()},
             {name: (size, digest) for name, (size, digest) in values["files"].items()},
+            {id_: (at, clone, seq, stands) for id_, (at, clone, seq, stands) in values.get("suspended", {}).items()},
+            read_receipts(values.get("receipts", ())),
         )
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return None

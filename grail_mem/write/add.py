@@ -21,34 +21,17 @@ from grail_mem.settings import Settings
 from grail_mem.store.filename import file_name
 from grail_mem.store.files import translated
 from grail_mem.store.layout import Layout, inside
-from grail_mem.store.ledger_line import Entry
+from grail_mem.store.ledger_line import AGAIN, Entry
 from grail_mem.store.observation_file import render_observation
+from grail_mem.store.receipt import Receipt
 from grail_mem.write.edited import folder_on_disk, free_path
+from grail_mem.write.evidence import with_evidence
 from grail_mem.write.permit import for_caller
+from grail_mem.write.placed_facts import Written, is_decided, with_facts
+from grail_mem.write.receipts import blocks, require_new
 from grail_mem.write.screening import quoting_no_secret, screened_text
 from grail_mem.write.staged import Placing, discard, make_durable, place, stage, staging, writing
 from grail_mem.write.validate import Draft, make_observation
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """What became of one write.
-
-    Attributes:
-        id: The observation's ULID.
-        path: Its file, relative to the root.
-        created: False when the same observation was there already; then `id` and `path` are those of that one.
-        warnings: What was adjusted or is worth knowing.
-    """
-
-    id: str
-    path: str
-    created: bool = True
-    warnings: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, object]:
-        """The result as plain JSON values."""
-        return {"id": self.id, "path": self.path, "created": self.created, "warnings": list(self.warnings)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,15 +57,17 @@ class _Ready:
     warnings: tuple[str, ...]
 
 
-def add(view: View, drafts: Sequence[Draft], *, actor: str) -> list[Written]:
+def add(view: View, drafts: Sequence[Draft], *, actor: str, again: bool = False) -> list[Written]:
     """Store observations; all of them or, when one is not valid, none.
 
     Args:
         view: The store.
         drafts: What to store; one result each, in order.
         actor: Who does it.
+        again: Store also what was erased, on purpose.
 
     Raises:
+        ConflictError: One or more say what was erased.
         InputError: One or more drafts cannot be used; `problems` lists all reasons of all drafts.
         StoreError: The disk did not take it; nothing was stored.
     """
@@ -92,6 +77,8 @@ def add(view: View, drafts: Sequence[Draft], *, actor: str) -> list[Written]:
     with staging(view.layout) as staging_fd, translated("store the observation"):
         spelled = {category: _spelled(view.layout, category) for category in {o.category for o, _, _ in checked}}
         ready = [_prepare(view.layout, *item, spelled[item[0].category]) for item in checked]
+        for item in ready:  # what takes its time is done before others wait
+            blocks(view, item.observation)
         staged = stage(staging_fd, [item.data for item in ready])
         try:
             with writing(view):
@@ -99,13 +86,31 @@ def add(view: View, drafts: Sequence[Draft], *, actor: str) -> list[Written]:
                 for item in ready:  # what was revoked meanwhile counts
                     view.access.require("write", item.observation.scope)
                 results, placings, unused = _decide(view, ready, staged, actor)
-                place(view, placings, staging_fd)
+                made = {o.id: o for o in (item.observation for item in ready) if is_decided(view, o)}
+                results, placings, replaced = with_facts(view, results, placings, made, staging_fd, actor)
+                unused += replaced
+                staged = [*staged, *(placing.staged for placing in placings)]
+                told = _told_again(view, ready) if again else {}
+                if not again:
+                    require_new(view, (item.observation for item in ready))
+                at = format_time(datetime.now(UTC))
+                lifted = [Entry(AGAIN, receipt.id, at=at, actor=actor) for receipt in told.values()]
+                place(view, placings, staging_fd, beside=lifted)
         except Exception:  # not an interrupt: what is committed by then is finished by the next writer
-            discard(staging_fd, staged)
+            discard(staging_fd, list(dict.fromkeys(staged)))
             raise
         discard(staging_fd, unused)
         make_durable(view)  # also what another call stored that says the same and has not returned yet
-    return results
+    return [
+        replace(one, warnings=(*one.warnings, TOLD_AGAIN.format(told[number].at[:10]))) if number in told else one
+        for number, one in enumerate(results)
+    ]
+
+
+def _told_again(view: View, ready: Sequence[_Ready]) -> dict[int, Receipt]:
+    """Which of these say what was erased, by number."""
+    found = ((number, item.observation) for number, item in enumerate(ready))
+    return {number: receipt for number, o in found if (receipt := blocks(view, o)) is not None}
 
 
 def _spelled(layout: Layout, category: str) -> str:
@@ -126,9 +131,10 @@ def _decide(
     at = format_time(datetime.now(UTC))
     for item, name in zip(ready, staged, strict=True):
         made, print_ = item.observation, item.fingerprint
-        same = here.get(print_) or said.same.get(print_)
+        same = here.get(print_) or _same(said.same.get(print_), made)
         if same is not None:
-            results.append(Written(same.id, same.path, created=False, warnings=(*item.warnings, ALREADY_THERE)))
+            warnings = (*item.warnings, ALREADY_THERE)
+            results.append(Written(same.id, same.path, created=False, warnings=warnings, decision="known"))
             unused.append(name)
             continue
         folder = item.path.rpartition("/")[0]
@@ -144,7 +150,14 @@ def _decide(
     return results, placings, unused
 
 
+def _same(there: Observation | None, made: Observation) -> Observation | None:
+    """What says the same, unless it is history and this is said at another time: a fact may come back."""
+    came_back = there is not None and there.superseded_by is not None and there.observed_at != made.observed_at
+    return None if came_back else there
+
+
 ALREADY_THERE: Final = "the same observation was there already; nothing was written."
+TOLD_AGAIN: Final = "the same was erased on {}; it is remembered again."
 HIDDEN_BEFORE: Final = "an observation that says the same is hidden; this one was stored beside it."
 
 
@@ -152,18 +165,34 @@ def _check(view: View, drafts: Sequence[Draft]) -> list[tuple[Observation, str, 
     now = datetime.now(UTC)
     checked, problems = [], []
     hints: dict[str, None] = {}
+    kinds: list[type[InputError]] = []
     for number, draft in enumerate(drafts, start=1):
         try:
             with quoting_no_secret():
-                meant = for_caller(view, draft)
-            made, warnings = make_observation(meant, now=now, settings=view.settings)
-            checked.append((made, _slug(draft, view.settings), warnings))
+                draft, located = with_evidence(view, for_caller(view, draft))  # noqa: PLW2901  the same, with what its quotes point to
+            made, warnings = make_observation(draft, now=now, settings=view.settings)
+            checked.append((made, _slug(draft, view.settings), (*warnings, *located)))
         except InputError as error:
+            kinds.append(type(error))
+            error = _with_all(error, draft, now, view)
             problems += [f"draft {number}: {text}" if len(drafts) > 1 else text for text in error.problems]
             hints |= {error.hint: None} if error.hint else {}
     if problems:
-        raise InputError("Nothing was stored. " + " ".join(problems), hint=" ".join(hints), problems=problems)
+        kind = kinds[0] if len(problems) == 1 else InputError
+        raise kind("Nothing was stored. " + " ".join(problems), hint=" ".join(hints), problems=problems)
     return checked
+
+
+def _with_all(error: InputError, draft: Draft, now: datetime, view: View) -> InputError:
+    """A refusal of a draft's evidence with what else is wrong with the draft."""
+    if draft.evidence is None:
+        return error
+    try:
+        make_observation(replace(draft, evidence=None), now=now, settings=view.settings)
+    except InputError as other:
+        more = tuple(text for text in other.problems if text not in error.problems)
+        return InputError(error.message, hint=error.hint, problems=(*error.problems, *more))
+    return error
 
 
 def _slug(draft: Draft, settings: Settings) -> str:

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any
 
 from grail_mem.errors import InputError, NotFoundError
 from grail_mem.model.category import clean_category
+from grail_mem.model.times import format_time
 from grail_mem.query.find import locate
 from grail_mem.query.view import View
 from grail_mem.store.files import translated
+from grail_mem.store.ledger_line import Entry
 from grail_mem.store.observation_file import FileRow
 from grail_mem.write.edited import Edited, commit, in_category, read_one, with_fields
 from grail_mem.write.screening import quoting_no_secret, screened_name
@@ -108,8 +111,16 @@ def _tombstone(view: View, id_: str, action: str, actor: str, reason: str) -> Ch
 def _commit(view: View, staging_fd: int, now: Edited, edited: Edited, actor: str, reason: str) -> Changed:
     changed = edited.changes_file or edited.hidden != now.hidden
     if changed:
-        commit(view, staging_fd, [edited], actor=actor, reason=reason)
+        commit(view, staging_fd, [edited], actor=actor, reason=reason, beside=_mended(view, now, edited, actor))
     return Changed(now.made.id, edited.path, changed=changed, warnings=edited.warnings)
+
+
+def _mended(view: View, now: Edited, edited: Edited, actor: str) -> list[Entry]:
+    """What the ledger is told when an observation that was out of answers for want of evidence is given other evidence."""
+    suspended = now.made.id in view.silent and now.made.id not in view.hidden
+    if not suspended or not edited.made.evidence or edited.made.evidence == now.made.evidence:
+        return []
+    return [Entry("reinstate", now.made.id, reason="evidence", at=format_time(datetime.now(UTC)), actor=actor)]
 
 
 def _current(view: View, id_: str) -> FileRow:

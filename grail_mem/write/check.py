@@ -59,13 +59,14 @@ def check(view: View, *, progress: Callable[[int], None] | None = None) -> Check
     except IndexUnusableError:  # named below; everything else is told from the files
         view = View(view.layout, view.settings, from_files=True)
     n_files = view.scan(whole=True, progress=progress)
-    problems = [*view.problems(), *_ledger(view), *_spellings(view), *damaged, *_leftovers(view)]
+    problems = [*view.problems(), *ledger_problems(view.layout), *_spellings(view), *damaged, *_leftovers(view)]
     ordered = sorted(problems, key=lambda p: (p.severity, p.where, p.line, p.code))
     return Checked(view.n_rows, n_files, len(view.unsynced()), tuple(ordered))
 
 
-def _ledger(view: View) -> Iterator[Problem]:
-    for clone, line, kind, detail in verify(view.layout):
+def ledger_problems(layout: Layout) -> Iterator[Problem]:
+    """Lines of the ledger that are no links of their chains."""
+    for clone, line, kind, detail in verify(layout):
         where = f"{LEDGER}/{clone}.jsonl"
         if kind == "torn":
             yield Problem(

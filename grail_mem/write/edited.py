@@ -25,7 +25,9 @@ from grail_mem.store.frontmatter_edit import edit
 from grail_mem.store.layout import Layout, inside
 from grail_mem.store.ledger_line import Entry
 from grail_mem.store.observation_file import FileRow, fields_of, read_observation, render_observation
-from grail_mem.write.permit import for_caller, scope_meant
+from grail_mem.write.evidence import resolved, with_evidence
+from grail_mem.write.permit import for_caller, meant
+from grail_mem.write.receipts import require_new
 from grail_mem.write.screening import quoting_no_secret
 from grail_mem.write.staged import Placing, confirm, discard, make_durable, place, stage
 from grail_mem.write.validate import Draft, make_observation, with_endpoints
@@ -67,6 +69,14 @@ class Edited:
             return self.row is not None
         return (self.was, self.old) != (self.path, self.data)
 
+    @property
+    def says_anew(self) -> bool:
+        """Whether it shall have a title or content that it has not now."""
+        now = self.row.observation if self.row else None
+        return self.data is not None and (
+            now is None or (now.title, now.content) != (self.made.title, self.made.content)
+        )
+
 
 def read_all(view: View, ids: Collection[str]) -> dict[str, Edited]:
     """The observations with these ids as they are now, hidden ones included; those that are gone are left out.
@@ -99,8 +109,9 @@ def make_new(view: View, draft: Draft, *, taken: Collection[str] = (), create: b
         ConflictError: Every name for its file is taken.
     """
     with quoting_no_secret():
-        draft = for_caller(view, draft)
+        draft, located = with_evidence(view, for_caller(view, draft))
     made, warnings = make_observation(draft, now=datetime.now(UTC), settings=view.settings)
+    warnings += located
     folder = folder_on_disk(view.layout, made.category, create=create)
     made = replace(made, category=view.layout.category_of(folder))
     path = free_path(view.layout, made, folder, made.title, taken=taken)
@@ -142,8 +153,15 @@ def with_fields(view: View, edited: Edited, patch: Mapping[str, Any]) -> Edited:
         "title": old.title, "content": old.content or old.title, "valid_from": old.valid_from,
         "valid_until": old.valid_until,
     }  # fmt: skip
-    if view.principal is not None and "scope" in patch:
-        patch = {**patch, "scope": scope_meant(view.principal, patch["scope"])}
+    if "scope" in patch:
+        patch = {**patch, "scope": meant(view, patch["scope"])}
+    located: tuple[str, ...] = ()
+    if patch.get("evidence") is not None:
+        about = {name: patch.get(name, getattr(old, name)) for name in ("session", "scope")}
+        claim = patch.get("content", old.content or old.title)
+        with quoting_no_secret():
+            evidence, located = resolved(view, patch["evidence"], claim, **about)
+        patch = {**patch, "evidence": evidence}
     made, warned = make_observation(
         Draft(**(beside | dict(patch))),
         now=datetime.now(UTC),
@@ -151,7 +169,7 @@ def with_fields(view: View, edited: Edited, patch: Mapping[str, Any]) -> Edited:
         kept=frozenset(beside).difference(patch),
     )
     new = replace(old, **{name: getattr(made, name) for name in patch})
-    warnings = list(warned)
+    warnings = [*warned, *located]
     if "entities" in patch or "relationships" in patch:
         new = replace(new, entities=with_endpoints(new.entities, new.relationships, warnings))
     if "observed_at" in patch and patch["observed_at"] is None:
@@ -162,6 +180,11 @@ def with_fields(view: View, edited: Edited, patch: Mapping[str, Any]) -> Edited:
 def with_extra(edited: Edited, key: str, value: object) -> Edited:
     """The observation with a frontmatter key that is none of the fields."""
     return _rewritten(edited, replace(edited.made, extra={**edited.made.extra, key: value}))
+
+
+def with_values(edited: Edited, **values: Any) -> Edited:
+    """The observation with values of its attributes that are ours and need no check."""
+    return _rewritten(edited, replace(edited.made, **values))
 
 
 def _rewritten(edited: Edited, new: Observation, warnings: tuple[str, ...] = ()) -> Edited:
@@ -281,6 +304,7 @@ def commit(
 
     Raises:
         AccessError: The caller may not; nothing was changed.
+        ConflictError: One shall say what was erased; nothing was changed.
         OSError: The disk did not take it; nothing was changed.
     """
     at = format_time(datetime.now(UTC))
@@ -288,21 +312,27 @@ def commit(
     for edited in changed:
         _permit(view, edited, right)
     filed = [edited for edited in changed if edited.changes_file]
+    require_new(view, [edited.made for edited in filed if edited.says_anew])
     others = [entry for edited in changed for entry in _tombstone(edited, at, actor, reason)]
+    placings = placings_of(filed, staging_fd, at=at, actor=actor, reason=reason)
+    try:
+        place(view, placings, staging_fd, beside=[*others, *beside])
+    except Exception:  # not an interrupt: what is committed by then is finished by the next writer
+        discard(staging_fd, [placing.staged for placing in placings])
+        raise
+    make_durable(view) if filed else confirm(view)
+
+
+def placings_of(filed: Sequence[Edited], staging_fd: int, *, at: str, actor: str, reason: str) -> list[Placing]:
+    """The files of observations that change, staged, with what the ledger is told of each."""
     names = stage(staging_fd, [edited.data or b"" for edited in filed])
-    placings = [
+    return [
         Placing(
             name, edited.path, edited.data or b"", _entry(edited, at, actor, reason),
             sha256(edited.old).hexdigest() if edited.row else "",
         )
         for name, edited in zip(names, filed, strict=True)
     ]  # fmt: skip
-    try:
-        place(view, placings, staging_fd, beside=[*others, *beside])
-    except Exception:  # not an interrupt: what is committed by then is finished by the next writer
-        discard(staging_fd, names)
-        raise
-    make_durable(view) if filed else confirm(view)
 
 
 def _permit(view: View, edited: Edited, right: str) -> None:

@@ -25,10 +25,19 @@ def for_caller(view: View, draft: Draft) -> Draft:
     """
     if view.principal is None:
         return draft
-    draft = replace(draft, scope=scope_meant(view.principal, draft.scope))
+    draft = replace(draft, scope=meant(view, draft.scope))
     if isinstance(draft.scope, str):
         view.access.require("write", draft.scope)
     return draft
+
+
+def meant(view: View, said: object) -> object:
+    """The scope that a caller means; nothing said is the session's own, or the default scope for the owner.
+
+    Raises:
+        InputError: The session has no such scope.
+    """
+    return said if view.principal is None else scope_meant(view.principal, said)
 
 
 def scope_meant(principal: Principal, said: object) -> object:

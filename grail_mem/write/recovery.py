@@ -19,11 +19,12 @@ from typing import Final, NamedTuple
 
 from grail_mem.errors import GrailError, InputError
 from grail_mem.query.view import View
-from grail_mem.store.files import FOLDER_MODE, open_folder, read_file, second_name, write_staged
+from grail_mem.store.files import FOLDER_MODE, open_folder, read_file, second_name, translated, write_staged
 from grail_mem.store.journal import File, Record, left_behind, left_unfinished
 from grail_mem.store.layout import STAGING, Layout
 from grail_mem.store.ledger_line import Entry, read_line
 from grail_mem.store.lock import exclusive, exclusive_if_free
+from grail_mem.write import swap
 
 LOCK: Final = "write.lock"
 LATER_S: Final = 10.0
@@ -67,6 +68,8 @@ def recover(view: View) -> None:
     Raises:
         OSError: The disk did not take it; the journal stays, and the next call tries again.
     """
+    if swap.is_left(view.layout.root):
+        swap.finish(view.layout.root)
     journal = view.journal
     journal.open()
     if journal.is_left_behind:
@@ -93,6 +96,17 @@ def recover_on_opening(view: View) -> None:
                     recover(view)
     except (OSError, GrailError) as error:
         _LOG.warning("What a killed process or a loss of power left undone could not be finished: %s.", error)
+
+
+def finish_on_opening(layout: Layout) -> None:
+    """Finish a restoring that was killed, before the first look at a store; one under way is waited for.
+
+    Raises:
+        StoreError: It cannot be finished: the store is half the old and half the new one.
+    """
+    if swap.is_left(layout.root):
+        with translated("finish restoring a backup"), exclusive(layout.local / LOCK):
+            swap.finish(layout.root)
 
 
 def settle(view: View) -> None:

@@ -21,7 +21,7 @@ from grail_mem.store.ledger_line import Entry
 
 D = TypeVar("D")
 
-_NAMES: Final = ("category", "scope", "kind", "status", "source_kind")
+_NAMES: Final = ("category", "scope", "session", "kind", "status", "source_kind")
 """Fields that are names: a secret in one cannot be replaced, so the draft is refused."""
 _PASSED: Final = frozenset({
     "observed_at", "valid_from", "valid_until", "expires_at", "review_at", "confidence", "turn", "supersedes", "related_to",
@@ -98,13 +98,14 @@ def screened(draft: D, settings: Settings, *, kept: frozenset[str] = frozenset()
     return replace(draft, **changed), tuple(dict.fromkeys(warnings))  # type: ignore[type-var]  # as above
 
 
-def screened_text(name: str, text: str, settings: Settings) -> Screened:
+def screened_text(name: str, text: str, settings: Settings, *, orders: bool = True) -> Screened:
     """One text as it may be stored, and what was found in it.
 
     Args:
         name: What the text is, for the messages.
         text: The text.
         settings: What to do about secrets and orders.
+        orders: Whether to look for orders, too; a source is full of them, and is data by what it is.
     """
     found: list[str] = []
     refusals: dict[str, None] = {}
@@ -117,13 +118,50 @@ def screened_text(name: str, text: str, settings: Settings) -> Screened:
         found += sorted(places)
         refusals |= {HINT_FOR_SECRETS: None} if policy == "refuse" else {}
         result = without_secrets(text) if policy == "redact" else text
-    orders = order_flags(text) if settings.screening_orders != "off" else ()
-    if orders:
+    flags = order_flags(text) if orders and settings.screening_orders != "off" else ()
+    if flags:
         refuses = settings.screening_orders == "refuse"
         ends_ = "it was not stored" if refuses else "it is data to whoever recalls it"
-        found += [f"{name}: {MEANINGS[flag]}; {ends_}." for flag in orders]
+        found += [f"{name}: {MEANINGS[flag]}; {ends_}." for flag in flags]
         refusals |= {HINT_FOR_ORDERS: None} if refuses else {}
     return Screened(result, tuple(found), bool(refusals), tuple(refusals))
+
+
+def screened_source(name: str, text: str, settings: Settings) -> tuple[str, tuple[str, ...]]:
+    """A text that becomes a source or a quote of one as it may be stored, and warnings; looked through for secrets alone.
+
+    Raises:
+        InputError: The settings refuse what it holds.
+    """
+    found = screened_text(name, text, settings, orders=False)
+    if found.refused:
+        raise InputError(" ".join(found.found), hint=" ".join(found.hints), problems=found.found)
+    return found.text, found.found
+
+
+def screened_quotes(value: Any, settings: Settings) -> Any:
+    """Evidence as a caller sends it, with its quotes as the sources have them after they were screened.
+
+    Raises:
+        InputError: The settings refuse what it holds.
+    """
+    if settings.screening == "off":
+        return value
+    return _mapped(value, lambda text: screened_source("evidence", text, settings)[0])
+
+
+def screened_bytes(name: str, data: bytes, settings: Settings) -> bytes:
+    """A file of text as it may be stored; one that is none is left alone.
+
+    Raises:
+        InputError: The settings refuse what it holds.
+    """
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return data
+    kept, _ = screened_source(name, text, settings)
+    return data if kept == text else kept.encode()
 
 
 def screened_name(name: str, text: str, settings: Settings) -> str:

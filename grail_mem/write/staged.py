@@ -24,6 +24,7 @@ from grail_mem.store.lock import exclusive
 from grail_mem.write.init import make_store
 from grail_mem.write.recovery import LOCK, checkpoint, recover
 from grail_mem.write.screening import for_ledger
+from grail_mem.write.sweep import sweep_if_due
 
 LEFTOVER_AFTER_S: Final = 3600.0
 
@@ -71,6 +72,7 @@ def writing(view: View) -> Iterator[None]:
     """Hold the store's write lock; whatever a killed writer had committed is finished first."""
     with exclusive(view.layout.local / LOCK):
         recover(view)
+        sweep_if_due(view)
         yield
 
 

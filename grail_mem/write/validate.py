@@ -7,20 +7,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from functools import lru_cache
 from typing import Any, Final
 
 from grail_mem.errors import InputError
 from grail_mem.model.category import clean_category
 from grail_mem.model.names import clean_tags, clean_text, entity_key
-from grail_mem.model.observation import KINDS, MAX_TURN, SOURCE_KINDS, STATUSES, Entity, Observation, Relationship
+from grail_mem.model.observation import (
+    KINDS,
+    MAX_TURN,
+    SOURCE_KINDS,
+    STATUSES,
+    Entity,
+    Evidence,
+    Observation,
+    Relationship,
+)
 from grail_mem.model.problem import Gather
 from grail_mem.model.scope import clean_scope
 from grail_mem.model.times import format_time, parse_when
 from grail_mem.model.ulid import id_time, is_id, new_id
 from grail_mem.settings import Settings
 from grail_mem.store.observation_file import read_entity, read_relationship, unique_entities
+from grail_mem.write.quotes import read_quotes
 from grail_mem.write.screening import quoting_no_secret, screened
 
 MAX_TITLE: Final = 1_000
@@ -55,6 +65,7 @@ class Draft:
     speaker: Any = None
     source_kind: Any = None
     slug: Any = None
+    evidence: Any = None
 
 
 DRAFT_FIELDS: Final = tuple(item.name for item in fields(Draft))
@@ -147,6 +158,8 @@ def _made_observation(
         entities=with_endpoints(said.pop("entities", ()), relationships, warnings),
         **said,
     )
+    if made.status == "provisional" and made.expires_at is None and settings.provisional_days:
+        made = replace(made, expires_at=recorded_at + timedelta(days=settings.provisional_days))
     if made.valid_from and made.valid_until and made.valid_until <= made.valid_from:
         gather.found.append(
             f"valid_until ({format_time(made.valid_until)}) must be after valid_from ({format_time(made.valid_from)})."
@@ -255,6 +268,13 @@ def _ids(value: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(_id, _listed(value))))
 
 
+def _evidence(value: Any) -> tuple[Evidence, ...]:
+    """Evidence that was located; what was not is checked for its form alone."""
+    if isinstance(value, tuple) and all(isinstance(item, Evidence) for item in value):
+        return value
+    return tuple(Evidence(said.quote, said.source or "") for said in read_quotes(value))
+
+
 def _listed(value: Any) -> list[Any]:
     if not isinstance(value, list | tuple):
         raise InputError(f"must be a list, not {type(value).__name__}.")
@@ -304,12 +324,12 @@ _READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "category": clean_category, "tags": clean_tags, "entities": _entities, "relationships": _relationships,
     "confidence": _confidence, "kind": _choice(KINDS), "status": _choice(STATUSES), "source": _line,
     "source_kind": _choice(SOURCE_KINDS), "attribute": _line, "scope": clean_scope, "session": _line, "turn": _turn,
-    "speaker": _speaker, "supersedes": _id, "related_to": _ids,
+    "speaker": _speaker, "supersedes": _id, "related_to": _ids, "evidence": _evidence,
 }  # fmt: skip
 """How each field is read that needs neither a setting nor the time of the call."""
 _READ: Final = (
     "content", "entities", "relationships", "title", "category", "observed_at", "tags", "confidence", "kind", "status",
     "source", "source_kind", "attribute", "scope", "session", "turn", "speaker", "valid_from", "valid_until", "expires_at",
-    "review_at", "supersedes", "related_to",
+    "review_at", "supersedes", "related_to", "evidence",
 )  # fmt: skip
 """The fields in the order in which their problems are told."""

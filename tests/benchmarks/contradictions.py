@@ -23,7 +23,7 @@ from reading_of import findings
 
 from grail_mem import Memory
 from grail_mem.consolidate.detectors.contradictions import resolve_contradiction
-from grail_mem.consolidate.statements.wording import NEGATIONS
+from grail_mem.support.wording import NEGATIONS
 
 Draft = dict[str, Any]
 OLD, NEW = "2026-01-10", "2026-05-20"

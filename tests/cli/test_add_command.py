@@ -104,7 +104,9 @@ def test_jsonl_stores_every_line_and_again_none(grail_json, tmp_path):
     (tmp_path / "d.jsonl").write_text("\n".join(map(json.dumps, drafts)) + "\n\n")
     first = grail_json("add", tmp_path / "s", "--jsonl", tmp_path / "d.jsonl")
     assert (first["n_created"], first["n_existing"]) == (520, 0)
-    assert [set(result) for result in first["results"][:1]] == [{"id", "path", "created", "warnings"}]
+    assert [set(result) for result in first["results"][:1]] == [
+        {"id", "path", "created", "warnings", "decision", "others"}
+    ]
     second = grail_json("add", tmp_path / "s", "--jsonl", "-", input=(tmp_path / "d.jsonl").read_text())
     assert (second["n_created"], second["n_existing"]) == (0, 520)
     assert [it["id"] for it in second["results"]] == [it["id"] for it in first["results"]]

@@ -156,4 +156,4 @@ def test_the_demo_keeps_what_a_person_changed(grail, grail_json, demo):
     (path,) = demo.glob("memories/**/*_the-database-will-be-postgres_*.md")
     path.write_text(path.read_text().replace("The database will be Postgres", "Changed by hand"))
     assert grail_json("demo", demo)["n_added"] == 0
-    assert len(grail_json("recall", demo)["observations"]) == 24
+    assert len(grail_json("recall", demo, "--history")["observations"]) == 24

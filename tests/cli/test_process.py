@@ -107,7 +107,9 @@ def test_the_shell_completes_commands_options_and_values(shell):
         return run(env={"_GRAIL_COMPLETE": f"complete_{shell}", **words}).stdout
 
     if shell == "bash":
-        assert complete("", COMP_WORDS="grail re", COMP_CWORD="1").split() == ["recall", "restore", "rebuild"]
+        assert complete("", COMP_WORDS="grail re", COMP_CWORD="1").split() == [
+            "remember", "recall", "restore", "revise", "rebuild", "revoke",
+        ]  # fmt: skip
         assert complete("", COMP_WORDS="grail recall --kind ep", COMP_CWORD="3").split() == ["episodic"]
         assert "categories" in complete("", COMP_WORDS="grail list ", COMP_CWORD="2").split()
     else:

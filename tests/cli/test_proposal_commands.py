@@ -174,7 +174,7 @@ def test_review_opens_the_files_in_the_editor(
     result = grail("proposals", "review", store, ids[0], input="o\ns\n")
     assert "was changed" in result.stdout
     with Memory(store) as memory:
-        assert [o.title for o in memory.recall(text="by a person").observations] == ["Offer"]
+        assert [o.title for o in memory.recall(text="by a person", include_history=True).observations] == ["Offer"]
 
 
 def test_what_a_person_may_get_wrong_is_no_fault_of_the_program(

@@ -102,8 +102,8 @@ def test_recall_takes_the_session_and_who_said_it(grail_json, tmp_path):
 
 
 def test_recall_pages_by_cursor(grail, grail_json, demo):
-    first = grail_json("recall", demo, "--limit", "20")
-    second = grail_json("recall", demo, "--limit", "20", "--cursor", first["cursor"])
+    first = grail_json("recall", demo, "--history", "--limit", "20")
+    second = grail_json("recall", demo, "--history", "--limit", "20", "--cursor", first["cursor"])
     assert second["cursor"] is None
     assert len({o["id"] for o in first["observations"] + second["observations"]}) == 24
     assert f"--cursor {first['cursor']}" in grail("recall", demo, "--limit", "20").stderr
@@ -204,7 +204,8 @@ def test_lists_are_paged(grail, grail_json, demo, what):
 
 
 def test_list_without_a_word_lists_observations(grail, grail_json, demo, monkeypatch):
-    assert len(grail_json("list", demo)["observations"]) == 24
+    assert len(grail_json("list", demo, "--history")["observations"]) == 24
+    assert len(grail_json("list", demo)["observations"]) == 23  # the former database is history
     monkeypatch.chdir(demo)
     assert grail_json("list", "tags") == grail_json("list", demo, "tags")
     assert grail("list", "tags", demo).exit_code == 2

@@ -33,7 +33,7 @@ def test_every_verb_is_a_coroutine_with_the_same_arguments() -> None:
 
 OWNERS_ALONE = {
     "init", "sync", "compact", "rebuild", "check", "index", "calibrate", "fit", "reset_gates", "reset_weights", "session",
-    "grant", "revoke", "grants",
+    "grant", "revoke", "grants", "ingest_document",
 }  # fmt: skip
 """Verbs that keep the store or say who may do what."""
 
@@ -60,6 +60,11 @@ def test_only_the_subject_is_positional() -> None:
             ["questions"],
             ["text", "params"],
             ["grantee", "scope", "rights"],
+            ["text"],
+            ["turns"],
+            ["path"],
+            ["claim"],
+            ["out"],
         ), name
 
 

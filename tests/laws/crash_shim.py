@@ -142,17 +142,35 @@ def perform(memory: Any, verb: str) -> None:
         memory.move(ids["Alpha"], "work/c/d")
     elif verb == "hide":
         memory.hide(ids["Delta"])
+    elif verb == "erase":
+        memory.erase(ids["Delta"], reason="asked for")
     elif verb in ("apply", "undo"):
         proposal = memory.proposals(status="all")[0].id
         outcome = getattr(memory, verb)(proposal)[0]
         if not outcome.done:
             raise ValueError(outcome)
+    elif verb == "ingest":
+        memory.ingest_chat(
+            [{"role": "user", "id": f"n{n}", "text": f"New turn {n}."} for n in range(2)], session="talk"
+        )
+    elif verb == "document":
+        memory.ingest_text("The bridge was closed in May.", title="Bridge")
+    elif verb == "remember":
+        memory.remember("I drink red wine", evidence="I drink red wine.", session="quoted")
+    elif verb == "verify":
+        memory.verify()
     elif verb == "stamp":
         memory.sync()
     elif verb == "compact":
         memory.compact()
     elif verb == "rebuild":
         memory.rebuild()
+    elif verb == "restore_backup":
+        memory.restore_backup(memory.root.parent / "before.tar.gz", force=True)
+    elif verb == "import_file":
+        memory.import_file(memory.root.parent / "other.jsonl")
+    elif verb == "backup":
+        memory.backup(memory.root.parent / f"{memory.root.name}.tar.gz")
     else:
         raise ValueError(verb)
 

@@ -80,7 +80,14 @@ def _one_level(part: str, folder: str) -> bool:
 
 def meets(row: Row, asked: Mapping[str, Any]) -> bool:
     """Whether a row meets every condition of a call of `recall`."""
-    return all(_CONDITIONS[name](row, value) for name, value in asked.items())
+    if not ({"status", "as_of", "believed_at"} & asked.keys() or asked.get("include_history")) and not _current(row):
+        return False
+    if "believed_at" in asked and not _believed(row, instant(asked["believed_at"]), asked.get("as_of")):
+        return False
+    if "as_of" in asked and "believed_at" not in asked and not _holds(row, instant(asked["as_of"])):
+        return False
+    beside = ("as_of", "believed_at", "include_history")
+    return all(_CONDITIONS[name](row, value) for name, value in asked.items() if name not in beside)
 
 
 def _listed(value: Any) -> list[Any]:
@@ -92,10 +99,30 @@ def _any(row_values: Iterable[str], value: Any, folded: Any) -> bool:
     return any(folded(text) in there for text in _listed(value))
 
 
+def _over(row: Row, at: datetime) -> bool:
+    """Whether a row holds no more at a time, as is known at last."""
+    if row["status"] == "archived" or (row["status"] == "superseded" and row["valid_until"] is None):
+        return True
+    return any(row[name] is not None and row[name] <= at for name in ("valid_until", "expires_at"))
+
+
+def _current(row: Row) -> bool:
+    now = datetime.now(UTC)
+    return not _over(row, now) and (row["valid_from"] is None or row["valid_from"] <= now)
+
+
 def _holds(row: Row, at: datetime) -> bool:
-    begun = (row["valid_from"] or row["observed_at"]) <= at
-    ended = any(row[name] is not None and row[name] <= at for name in ("valid_until", "expires_at"))
-    return begun and not ended
+    return (row["valid_from"] or row["observed_at"]) <= at and not _over(row, at)
+
+
+def _believed(row: Row, known: datetime, at: datetime | str | None) -> bool:
+    """What somebody would have answered who asked at `known`."""
+    at = known if at is None else instant(at)
+    if row["recorded_at"] > known or (row["valid_from"] or row["observed_at"]) > at:
+        return False
+    if row["status"] == "superseded" and row.get("superseded_by") and time_of_id(row["superseded_by"]) > known:
+        return row["expires_at"] is None or row["expires_at"] > at  # nobody knew yet that it would be superseded
+    return not _over(row, at)
 
 
 _CONDITIONS: dict[str, Any] = {
@@ -117,7 +144,6 @@ _CONDITIONS: dict[str, Any] = {
     ),
     "speaker": lambda row, v: row["speaker"] is not None and _any([row["speaker"]], v, folded_name),
     "text": lambda row, v: any(folded_text(v) in folded_text(row[name]) for name in ("title", "content")),
-    "as_of": lambda row, v: _holds(row, instant(v)),
 }
 
 

@@ -154,6 +154,8 @@ _CONDITIONS: dict[str, st.SearchStrategy[Any]] = {
     "speaker": SPEAKERS | _one_or_more(SPEAKERS),
     "text": (words | lines | bodies).filter(_needle),
     "as_of": asked_times,
+    "believed_at": asked_times | st.just("2100-01-01T00:00:00+00:00"),
+    "include_history": st.booleans(),
 }
 
 
@@ -164,6 +166,8 @@ def filters(draw: st.DrawFn, rows: list[dict[str, Any]] | None = None) -> dict[s
     asked = {name: draw(_CONDITIONS[name]) for name in sorted(chosen)}
     if rows and draw(st.integers(0, 4)):
         asked |= draw(_taken_from(draw(st.sampled_from(rows)), chosen))
+    if {"as_of", "believed_at"} & asked.keys():
+        asked.pop("include_history", None)
     since, before = asked.get("since"), asked.get("before")
     if since is not None and before is not None:
         asked.pop("since" if draw(st.booleans()) else "before")

@@ -14,11 +14,12 @@ from typing import Any, NamedTuple
 
 import pytest
 from crash_shim import Server, compiled
+from every_byte import places_with
 from proposal_sets import propose
 
 from grail_mem import GrailError, Memory, NotFoundError
 
-VERBS = ("first_add", "add", "batch", "update", "move", "hide", "apply", "undo", "stamp", "compact", "rebuild")
+VERBS = ("first_add", "add", "batch", "update", "move", "hide", "erase", "apply", "undo", "stamp", "compact", "rebuild")
 MODES = ("before", "after", "fail", "half")
 EVERY = 1_000_000  # every call, with one mode each: most of them are writes of the same file
 LEFT = {"torn_entry", "leftover"}  # what a check may name after a crash
@@ -40,7 +41,7 @@ MADE = {
     },
 }
 HIDDEN = {"hide": "Delta", "apply": "Delta"}
-REMOVED = {"undo": "Listed"}
+REMOVED = {"undo": "Listed", "erase": "Delta"}
 """What was there and has no file any more."""
 DECIDING = ("apply", "undo")
 
@@ -157,7 +158,7 @@ def run_case(
 ) -> dict[str, Any]:
     root = folder / f"{verb}-{mode}-{n}"
     whole = (
-        verb in ("compact", "rebuild") or n % 4 == 0
+        verb in ("compact", "rebuild", "erase") or n % 4 == 0
     )  # with a snapshot, and rebuilt at the end; the others are quick
     if verb != "first_add":
         shutil.copytree(template, root, ignore=None if whole else shutil.ignore_patterns("output"))
@@ -200,8 +201,8 @@ def suggest(memory: Memory) -> str:
 
 
 def not_kept(outcome: dict[str, Any]) -> bool:
-    """Whether the failure says that nothing was stored (a disk that fails to sync says that it was)."""
-    return "is stored" not in outcome["message"]
+    """Whether the failure says that nothing was done (a disk that fails to sync, or late in an erasure, says that it was)."""
+    return not any(said in outcome["message"] for said in ("is stored", "is gone"))
 
 
 def changed(before: State, verb: str) -> State:
@@ -240,6 +241,10 @@ def verify(
             status = {"apply": ("pending", "applied"), "undo": ("applied", "undone")}[verb][done]
             assert memory.proposals(status="all")[0].status == status, (case, found)
         assert any(same(found, state) for state in allowed), (case, found)
+
+        if verb == "erase":  # never half: all of its text is there, or none
+            left = places_with(root, ["Is said so", "Was said so"])
+            assert bool(left) == ("Delta" in found), (case, left)
 
         extra = memory.add_observation(title="Extra", content="The next write.", category="work/b")
         assert extra.created, case

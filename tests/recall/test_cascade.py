@@ -258,7 +258,7 @@ def test_every_stage_stands_in_the_trace_in_order(tmp_path: Path) -> None:
         stages = [name for name, said in memory.search("xylophone", context=1).trace.items() if "ms" in said]
         assert stages == [
             "refresh", "index", "filter", "search", "candidates", "features", "silence", "gather", "freshness", "duplicates",
-            "reasons", "context",
+            "reasons", "context", "companions",
         ]  # fmt: skip
 
 

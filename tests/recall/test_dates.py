@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grail_mem.recall import dates as module
-from grail_mem.recall.dates import DateAsked, date_match, local_days, read_dates, within
+from grail_mem.recall.date_fit import date_match, local_days, within
+from grail_mem.support import dates as module
+from grail_mem.support.dates import DateAsked, read_dates
 
 WEDNESDAY = datetime(2023, 10, 18, 12, tzinfo=UTC)
 

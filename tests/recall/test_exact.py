@@ -71,7 +71,20 @@ def titles(memory: Memory, **conditions: object) -> list[str]:
 )
 def test_conditions_are_anded(memory: Memory, conditions: dict[str, object], expected: list[int]) -> None:
     """Each says what it says, alone and together."""
-    assert titles(memory, **conditions) == [NOTES[i]["title"] for i in expected]
+    history = {} if "as_of" in conditions else {"include_history": True}
+    assert titles(memory, **history, **conditions) == [NOTES[i]["title"] for i in expected]
+
+
+def test_what_is_over_is_left_out_unless_history_is_asked_for(memory: Memory) -> None:
+    """The meeting of 2026-06-04 is over; `as_of` and `status` say themselves what they want."""
+    now = [NOTES[i]["title"] for i in (3, 1, 0)]
+    assert titles(memory) == now
+    assert [o.title for o in memory.list_observations().observations] == now
+    assert titles(memory, tags="decision") == [NOTES[0]["title"]]
+    assert titles(memory, status="confirmed") == [NOTES[i]["title"] for i in (2, 1, 0)]
+    assert titles(memory, as_of="2026-06-04T12:00") == [NOTES[i]["title"] for i in (2, 1, 0)]
+    with pytest.raises(InputError, match="include_history"):
+        memory.recall(include_history=True, as_of="2026-06-04")
 
 
 @pytest.mark.parametrize(

@@ -127,7 +127,7 @@ def test_the_setting_decides(tmp_path: Path, policy: str) -> None:
 FIELDS = {
     "content": KEY, "title": KEY, "tags": [KEY], "entities": [{"name": KEY, "type": KEY, "description": KEY, "aliases": [KEY]}],
     "relationships": [{"source": KEY, "target": "Acme", "relationship_type": KEY, "description": KEY}], "source": KEY,
-    "attribute": KEY, "session": KEY, "speaker": KEY, "slug": KEY,
+    "attribute": KEY, "speaker": KEY, "slug": KEY,
 }  # fmt: skip
 
 
@@ -167,6 +167,7 @@ def test_a_name_that_is_a_secret_is_refused(tmp_path: Path, policy: str) -> None
     for call in (
         lambda: memory.add_observation(content="x", category=f"work/{KEY}"),
         lambda: memory.add_observation(content="x", scope=f"user:{KEY}"),
+        lambda: memory.add_observation(content="x", session=f"chat {KEY}"),
         lambda: memory.move(other.id, f"work/{KEY}"),
     ):
         with pytest.raises(InputError, match="what looks like an aws key") as refused:

@@ -15,10 +15,11 @@ from typing import Any, Final
 from grail_mem.consolidate.changes import MERGED
 from grail_mem.consolidate.finding import Finding, Quote
 from grail_mem.consolidate.reading import Reading
-from grail_mem.consolidate.statements.authority import AUTHORITY, UNKNOWN, authority
+from grail_mem.consolidate.statements.authority import authority
 from grail_mem.consolidate.statements.echoes import Origin, echoes_among, origin, origin_of
 from grail_mem.consolidate.statements.same_texts import same_texts
 from grail_mem.consolidate.statements.statements import About, cut, day_of, read_statements, texts_of
+from grail_mem.model.authority import AUTHORITY, UNKNOWN
 
 LEAST_SUPPORT: Final = 2
 """Independent observations that must say the same; two, as one may be the source of the inference itself."""

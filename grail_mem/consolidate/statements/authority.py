@@ -1,22 +1,14 @@
-"""Whose word counts more: the order of the kinds of sources. Knows nothing of texts."""
+"""Whose word counts more, of statements. Knows nothing of texts."""
 
 from __future__ import annotations
 
-from typing import Final
-
 from grail_mem.consolidate.statements.statements import About
-
-AUTHORITY: Final = {"user_statement": 4, "system": 3, "tool_result": 2, "session_summary": 2, "agent_inference": 1}
-"""By kind of source; what a person says is above all, what an agent concluded is below all."""
-UNKNOWN: Final = 2
-"""Of a statement that does not say."""
-DERIVED: Final = frozenset(("tool_result", "session_summary", "agent_inference"))
-"""Kinds that an agent writes, who may have recalled before what it wrote."""
+from grail_mem.model.authority import DERIVED, authority_of
 
 
 def authority(about: About) -> int:
     """How much a statement's word counts, 1 to 4."""
-    return AUTHORITY.get(about.source_kind or "", UNKNOWN)
+    return authority_of(about.source_kind)
 
 
 def is_derived(about: About) -> bool:

@@ -13,13 +13,13 @@ from typing import Any, Final, NamedTuple
 
 from grail_mem.consolidate.reading import Reading
 from grail_mem.consolidate.statements.attribute_words import attribute_words, is_plural
-from grail_mem.consolidate.statements.difference import alike, difference, is_said_of, is_settled, replaced
 from grail_mem.consolidate.statements.exclusive import Stated, relations
 from grail_mem.consolidate.statements.same_texts import comparable
 from grail_mem.consolidate.statements.statements import About, Statements, texts_of
-from grail_mem.consolidate.statements.wording import NEGATIONS, Wording, essence, is_number
 from grail_mem.index.tokens import STOP_WORDS
 from grail_mem.model.names import entity_key
+from grail_mem.support.difference import alike, difference, is_said_of, is_settled, replaced
+from grail_mem.support.wording import NEGATIONS, Wording, essence, is_number
 
 _MOST_WORDS: Final = 60
 """Words of one statement; a longer text says several things."""

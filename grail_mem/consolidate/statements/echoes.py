@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from grail_mem.consolidate.statements.authority import is_derived
 from grail_mem.consolidate.statements.statements import About
-from grail_mem.consolidate.statements.wording import NEGATIONS, Wording, essence
 from grail_mem.model.names import entity_key, session_key
+from grail_mem.support.wording import NEGATIONS, Wording, essence
 
 Origin = tuple[str, str, str]
 _LEAST_WORDS: Final = 8

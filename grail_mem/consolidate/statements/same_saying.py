@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from grail_mem.consolidate.statements.same_texts import LEAST_SHORT, is_short_text
 from grail_mem.consolidate.statements.statements import About, Statements
-from grail_mem.consolidate.statements.wording import is_passing
 from grail_mem.model.names import entity_key, session_key
+from grail_mem.support.wording import is_passing
 
 _MOST_WAYS: Final = 64
 """Speakers, attributes and places of one text that are looked through for whom an unsigned copy may belong to."""

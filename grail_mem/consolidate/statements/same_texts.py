@@ -12,8 +12,8 @@ from itertools import combinations
 from typing import Final
 
 from grail_mem.consolidate.reading import Reading
-from grail_mem.consolidate.statements.sameness import SAME, sameness
 from grail_mem.consolidate.statements.statements import About, Statements, read_statements
+from grail_mem.support.sameness import SAME, sameness
 
 LEAST_CONTENT: Final = 5
 """Content words. Shorter texts, such as `Thanks!`, must be equal in every word. Chosen: what is shorter is said again by

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from grail_mem.consolidate.reading import Reading
 from grail_mem.consolidate.statements.minhash import candidates, code_of, signatures
-from grail_mem.consolidate.statements.wording import (
+from grail_mem.index.tokens import STOP_WORDS
+from grail_mem.model.times import from_us
+from grail_mem.support.wording import (
     TRIFLES,
     Wording,
     essence,
@@ -22,8 +24,6 @@ from grail_mem.consolidate.statements.wording import (
     says_something,
     statement_wording,
 )
-from grail_mem.index.tokens import STOP_WORDS
-from grail_mem.model.times import from_us
 
 if TYPE_CHECKING:  # a tenth of a second, spent when a detector runs
     import numpy as np

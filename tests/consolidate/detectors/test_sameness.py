@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grail_mem.consolidate.statements.difference import difference
-from grail_mem.consolidate.statements.sameness import sameness
-from grail_mem.consolidate.statements.wording import essence, statement_wording, wording
+from grail_mem.support.difference import difference
+from grail_mem.support.sameness import sameness
+from grail_mem.support.wording import essence, statement_wording, wording
 
 SOME = "the a Ann Bob customer custommer data base database on June in 2024 5 7 GB MB not keeps bought sold records warehouse"
 WORDS = st.sampled_from(SOME.split())

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
-from grail_mem.consolidate.statements.wording import Wording, essence
+from grail_mem.support.wording import Wording, essence
 
 SAME: Final = 0.97
 """Confidence when all words are equal but for trifles. Chosen: benchmark `duplicates`, as the next ones."""

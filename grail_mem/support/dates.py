@@ -1,4 +1,4 @@
-"""Dates a question names, absolute or relative to when it is asked, and how well the days of passages fit them.
+"""Dates a text names, absolute or relative to when it is said.
 
 The grammar is English and small: what it does not read is no date. Knows nothing of speakers or terms.
 """
@@ -10,20 +10,16 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import date, datetime, timedelta, tzinfo
 from itertools import chain
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
-if TYPE_CHECKING:
-    import numpy as np
-
-__all__ = ["WEEKDAYS", "DateAsked", "Grain", "date_match", "local_days", "read_dates", "within"]
+__all__ = ["MONTHS_IN_YEAR", "WEEKDAYS", "DateAsked", "Grain", "read_dates", "relative_dates", "written_dates"]
 
 Grain = Literal["day", "week", "month", "season", "year", "range"]
 
 _LEAP_YEAR: Final = 2000  # any
 _DAY: Final = timedelta(days=1)
-_DAY_US: Final = 86_400_000_000
 _WEEK: Final = timedelta(days=7)
-_MONTHS_IN_YEAR: Final = 12
+MONTHS_IN_YEAR: Final = 12
 _FIRST_YEAR, _LAST_YEAR = 1900, 2099
 """Passages are of these years: a question that goes further back or ahead names no day of one."""
 
@@ -127,8 +123,8 @@ def read_dates(text: str, *, asked_at: datetime, zone: tzinfo) -> tuple[DateAske
         (datetime.date(2023, 5, 8), datetime.date(2023, 5, 9), 'day')
     """
     today = _local_day(asked_at, zone)
-    written = list(_written(text))
-    found = list(_bounded(text, written, today)) or list(_relative(text, today))
+    written = list(written_dates(text))
+    found = list(_bounded(text, written, today)) or list(relative_dates(text, today))
     if not found:
         spans = [(begin, end) for begin, end, _ in written]
         found = [
@@ -146,7 +142,7 @@ def _local_day(asked_at: datetime, zone: tzinfo) -> date:
     return min(max(asked_at.date(), date(_FIRST_YEAR, 1, 1)), date(_LAST_YEAR, 12, 31))
 
 
-def _written(text: str) -> Iterator[tuple[int, int, DateAsked | None]]:
+def written_dates(text: str) -> Iterator[tuple[int, int, DateAsked | None]]:
     """Dates written out, with their spans; nonsense such as 31 February has a span and no date."""
     matches = chain(
         ((m, _iso) for m in _ISO.finditer(text)),
@@ -252,7 +248,8 @@ def _latest(found: DateAsked, today: date) -> DateAsked:
     return found
 
 
-def _relative(text: str, today: date) -> Iterator[DateAsked]:
+def relative_dates(text: str, today: date) -> Iterator[DateAsked]:
+    """Dates counted back from a day, such as `yesterday` and `last month`, kind by kind."""
     readers: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date], DateAsked | None]], ...] = (
         (_SINCE_YEAR, _since_year), (_AGO, _ago), (_PAST, _past), (_LAST, _last), (_NEAR, _near),
     )  # fmt: skip
@@ -285,7 +282,7 @@ def _past(match: re.Match[str], today: date) -> DateAsked:
     if unit in {"day", "week"}:
         begin = today - count * (_DAY if unit == "day" else _WEEK)
     else:
-        year, month = _months_before(today, count * (1 if unit == "month" else _MONTHS_IN_YEAR))
+        year, month = _months_before(today, count * (1 if unit == "month" else MONTHS_IN_YEAR))
         begin = date(year, month, min(today.day, 28))
     return DateAsked(begin, today + _DAY, "range", match[0])
 
@@ -352,7 +349,7 @@ def _month_number(written: str) -> int:
 
 
 def _months_before(today: date, count: int) -> tuple[int, int]:
-    year, month = divmod(today.year * _MONTHS_IN_YEAR + today.month - 1 - count, _MONTHS_IN_YEAR)
+    year, month = divmod(today.year * MONTHS_IN_YEAR + today.month - 1 - count, MONTHS_IN_YEAR)
     return year, month + 1
 
 
@@ -368,128 +365,16 @@ def _day(year: int, month: int, day: int, text: str) -> DateAsked | None:
 
 
 def _month(year: int, month: int, text: str) -> DateAsked:
-    following = year * _MONTHS_IN_YEAR + month
-    end = date(following // _MONTHS_IN_YEAR, following % _MONTHS_IN_YEAR + 1, 1)
+    following = year * MONTHS_IN_YEAR + month
+    end = date(following // MONTHS_IN_YEAR, following % MONTHS_IN_YEAR + 1, 1)
     return DateAsked(date(year, month, 1), end, "month", text)
 
 
 def _season(year: int, name: str, text: str) -> DateAsked:
     begin = date(year, _SEASONS[name], 1)
-    after = year * _MONTHS_IN_YEAR + begin.month + 2
-    return DateAsked(begin, date(after // _MONTHS_IN_YEAR, after % _MONTHS_IN_YEAR + 1, 1), "season", text)
+    after = year * MONTHS_IN_YEAR + begin.month + 2
+    return DateAsked(begin, date(after // MONTHS_IN_YEAR, after % MONTHS_IN_YEAR + 1, 1), "season", text)
 
 
 def _year(year: int, text: str) -> DateAsked:
     return DateAsked(date(year, 1, 1), date(year + 1, 1, 1), "year", text)
-
-
-def date_match(dates: Sequence[DateAsked], days: np.ndarray) -> np.ndarray:
-    """How well days fit the dates of a question, float32 from 0 to 1: the best over the dates; zeros when there are none.
-
-    A day: 1 on it and the day after (people tell things then or the next day), to 10 days later .8, to 35 .5, up to 10 days
-    earlier .3. A month: 1, the next .6. A year: .3. Other stretches: 1 within, up to 7 days later .6.
-
-    Args:
-        dates: What the question names.
-        days: Days since 1970, int32.
-
-    Source: chosen on the development questions of LoCoMo.
-    """
-    import numpy as np
-
-    best = np.zeros(len(days), np.float32)
-    for asked in dates:
-        np.maximum(best, _fit(asked, np.asarray(days, np.int64)), out=best)
-    return best
-
-
-def local_days(us: np.ndarray, zone: tzinfo) -> np.ndarray:
-    """The day of each instant in a zone, in days since 1970.
-
-    Args:
-        us: Microseconds since 1970.
-        zone: Where the day is looked up.
-    """
-    import numpy as np
-
-    if str(zone) == "UTC":
-        return np.asarray(us, np.int64) // _DAY_US
-    import pandas as pd  # its table of offsets takes many instants at a time
-
-    local = pd.DatetimeIndex(np.asarray(us, "datetime64[us]"), tz="UTC").tz_convert(zone).tz_localize(None)
-    return np.asarray(local.values.astype("datetime64[D]").astype(np.int64))
-
-
-def within(dates: Sequence[DateAsked], days: np.ndarray) -> np.ndarray:
-    """Which days are among those that a question names, bool; all of them when it names none.
-
-    Args:
-        dates: What the question names.
-        days: Days since 1970, int32.
-    """
-    import numpy as np
-
-    chosen = np.asarray(days, np.int64)
-    made = [_within(asked, chosen) for asked in dates] or [np.ones(len(days), bool)]
-    together: np.ndarray = np.logical_or.reduce(made)
-    return together
-
-
-def _within(asked: DateAsked, days: np.ndarray) -> np.ndarray:
-    import numpy as np
-
-    if asked.month is not None:  # of any year
-        when = days.astype("datetime64[D]")
-        month = when.astype("datetime64[M]")
-        same = month.astype(np.int64) % _MONTHS_IN_YEAR == asked.month - 1
-        made: np.ndarray = same if asked.day is None else same & ((when - month).astype(np.int64) == asked.day - 1)
-        return made
-    begin = _number(asked.begin) if asked.begin else np.iinfo(np.int64).min
-    end = _number(asked.end) if asked.end else np.iinfo(np.int64).max
-    inside: np.ndarray = (days >= begin) & (days < end)
-    return inside
-
-
-def _fit(asked: DateAsked, days: np.ndarray) -> np.ndarray:
-    import numpy as np
-
-    if asked.grain == "day":
-        return _day_fit(days - _day_numbers(asked, days))
-    if asked.grain == "month":
-        months = days.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64)
-        year_0 = asked.begin.year - 1970 if asked.begin else months // _MONTHS_IN_YEAR
-        month = asked.begin.month if asked.begin else asked.month or 1
-        late = months - (year_0 * _MONTHS_IN_YEAR + month - 1)
-        return np.select([late == 0, late == 1], [1.0, 0.6], 0.0).astype(np.float32)
-    begin = _number(asked.begin) if asked.begin else days.min(initial=0)
-    end = _number(asked.end) if asked.end else days.max(initial=0) + 1
-    inside = (days >= begin) & (days < end)
-    if asked.grain == "year":
-        return np.where(inside, 0.3, 0.0).astype(np.float32)
-    return np.select([inside, (days >= end) & (days < end + 7)], [1.0, 0.6], 0.0).astype(np.float32)
-
-
-def _day_fit(late: np.ndarray) -> np.ndarray:
-    """The value of passages so many days after the day asked for."""
-    import numpy as np
-
-    step = np.searchsorted([-10, 0, 2, 11, 36], late, side="right")
-    return np.array([0.0, 0.3, 1.0, 0.8, 0.5, 0.0], np.float32)[step]
-
-
-def _day_numbers(asked: DateAsked, days: np.ndarray) -> np.ndarray:
-    """The day asked for, since 1970; a date without a year is the one in each passage's year, far away where there is none."""
-    import numpy as np
-
-    if asked.begin is not None:
-        return np.full(len(days), _number(asked.begin))
-    month_number = days.astype("datetime64[D]").astype("datetime64[Y]").astype("datetime64[M]") + (
-        (asked.month or 1) - 1
-    )
-    day = month_number.astype("datetime64[D]") + ((asked.day or 1) - 1)
-    there = day.astype("datetime64[M]") == month_number
-    return np.where(there, day.astype(np.int64), days + 1_000)
-
-
-def _number(day: date) -> int:
-    return day.toordinal() - date(1970, 1, 1).toordinal()

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from grail_mem.consolidate.statements.sameness import Edit, edits
-from grail_mem.consolidate.statements.wording import NEGATIONS, Wording, essence, is_number, is_passing
 from grail_mem.index.tokens import STOP_WORDS
+from grail_mem.support.sameness import Edit, edits
+from grail_mem.support.wording import NEGATIONS, Wording, essence, is_number, is_passing
 
 _NOT_NOW: Final = """
 formerly previously former previous originally until ended quit stopped
@@ -30,12 +30,12 @@ ms s sec second seconds min minute minutes h hour hours day days week weeks mont
 b kb mb gb tb kib mib gib tib bit bits byte bytes g kg mg t lb lbs oz mm cm m km mile miles ft inch inches l ml
 $ € £ ¥ usd eur gbp chf jpy dollar dollars euro euros cent cents percent k million billion thousand c f kw mw w v mah
 """
-_UNIT_WORDS: Final = frozenset(_UNITS.split())
+UNIT_WORDS: Final = frozenset(_UNITS.split())
 _MONTHS: Final = """
 january february march april june july august september october november december jan feb mar apr jun jul aug sep sept oct nov dec
 monday tuesday wednesday thursday friday saturday sunday
 """
-_DATE_WORDS: Final = frozenset(_MONTHS.split())
+DATE_WORDS: Final = frozenset(_MONTHS.split())
 _CUES: Final = """
 is are am = be costs cost has have takes take needs need requires require limited limit set equals uses use runs run weighs weigh
 measures earns pays owns contains holds lasts last due starts start begins begin ends end launches launch scheduled expires happens
@@ -52,7 +52,7 @@ approved rejected|accepted rejected|supported unsupported|likes dislikes|loves h
 synchronous asynchronous|available unavailable|online offline|encrypted unencrypted|paid unpaid|legal illegal|safe unsafe
 present absent|complete incomplete|enabled off|male female|vegetarian carnivore|single married|full empty
 """
-_OPPOSITE: Final = frozenset(frozenset(pair.split()) for pair in _OPPOSITES.replace("\n", "|").split("|") if pair)
+OPPOSITE: Final = frozenset(frozenset(pair.split()) for pair in _OPPOSITES.replace("\n", "|").split("|") if pair)
 _AUXILIARIES: Final = frozenset(("do", "does", "longer", "any"))
 _LONGEST_VALUE: Final = 4
 """Words of a value, at most."""
@@ -102,7 +102,7 @@ def difference(left: Wording, right: Wording) -> Difference | None:
     if len(found) != 1 or not found[0].left or not found[0].right:
         return None
     edit = found[0]
-    if frozenset((*edit.left, *edit.right)) in _OPPOSITE and len(edit.left) == len(edit.right) == 1:
+    if frozenset((*edit.left, *edit.right)) in OPPOSITE and len(edit.left) == len(edit.right) == 1:
         return Difference("opposite", edit.left[0], edit.right[0])
     return _measured(ours, edit)
 
@@ -175,14 +175,14 @@ def _measured(ours: tuple[str, ...], edit: Edit) -> Difference | None:
 def _measure(left: str, right: str) -> str:
     if is_number(left) and is_number(right):
         return "date" if "-" in left and "-" in right else "number"
-    if {left, right} <= _UNIT_WORDS:
+    if {left, right} <= UNIT_WORDS:
         return "unit"
-    return "date" if {left, right} <= _DATE_WORDS else ""
+    return "date" if {left, right} <= DATE_WORDS else ""
 
 
 def _is_value_place(words: tuple[str, ...], at: int) -> bool:
     """Whether what stands there is what is said, and not what is spoken of."""
     before = at - 1
-    while before >= 0 and (words[before] in _BETWEEN or is_number(words[before]) or words[before] in _DATE_WORDS):
+    while before >= 0 and (words[before] in _BETWEEN or is_number(words[before]) or words[before] in DATE_WORDS):
         before -= 1
     return before >= 0 and words[before] in _CUE_WORDS

@@ -1,0 +1,107 @@
+"""`grail export` and `grail import`: observations as lines of JSON, and back; and other programs' memories."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from grail_mem.cli import options as o
+from grail_mem.cli import output
+from grail_mem.cli.which import split, which
+from grail_mem.errors import InputError
+
+_SHOWN = 50
+
+
+def export_command(
+    directory: o.Dir = None,
+    *,
+    out: Annotated[
+        str | None,
+        typer.Option("--out", metavar="FILE", help="The file, or a folder; without it, stdout. Outside the store."),
+    ] = None,
+    since: o.Since = None,
+    before: o.Before = None,
+    category: o.AnyCategory = None,
+    tags: o.AnyTag = None,
+    tags_all: o.AllTags = None,
+    entity_names: o.AnyEntity = None,
+    entity_types: o.AnyEntityType = None,
+    relationship_type: o.AnyRelationship = None,
+    min_confidence: o.MinConfidence = None,
+    kind: o.AnyKind = None,
+    status: o.AnyStatus = None,
+    source_kind: o.AnySourceKind = None,
+    session: o.AnySession = None,
+    speaker: o.AnySpeaker = None,
+    text: o.Containing = None,
+    as_of: o.AsOf = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count.")] = False,
+    root: o.Root = None,
+    as_json: o.AsJson = False,
+) -> None:
+    """Write observations as lines of JSON, files and all.
+
+    Without a condition that is everything, what is hidden, tombstones, sources and grants included.
+    """
+    if out is None and as_json and not dry_run:
+        raise InputError("--json and the export would both go to stdout.", hint="Name a file with --out.")
+    with which(directory, root).keep() as memory, output.progress("exporting") as show:
+        done = memory.export(
+            output.stream() if out is None else out, since=since, before=before, category=category, tags=tags,
+            tags_all=tags_all, entity_names=entity_names, entity_types=entity_types, relationship_type=relationship_type,
+            min_confidence=o.number(min_confidence), kind=kind, status=status, source_kind=source_kind, session=session,
+            speaker=speaker, text=text, as_of=as_of, force=force, dry_run=dry_run, progress=show,
+        )  # fmt: skip
+    if as_json:
+        output.show_json(done.to_dict())
+        return
+    for path, reason in done.skipped.items():
+        output.note(f"skipped {path}: {reason}")
+    counts = [output.counted(done.n_observations, "observation"), output.counted(done.n_tombstones, "tombstone")]
+    counts += [output.counted(done.n_sources, "source"), output.counted(done.n_grants, "grant")]
+    said = f"{', '.join(counts)}{f': {done.path}' if done.path else ''}"
+    (output.note if out is None and not dry_run else output.say)(f"would hold {said}" if dry_run else said)
+
+
+def import_command(
+    words: Annotated[list[str] | None, typer.Argument(metavar="[DIR] FILE", hidden=True)] = None,
+    *,
+    partial: Annotated[
+        bool, typer.Option("--partial", help="Take what is whole of an export that was cut off or changed.")
+    ] = False,
+    with_grants: Annotated[bool, typer.Option("--with-grants", help="Take grants, too.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")] = False,
+    reason: o.Reason = "",
+    actor: o.Actor = None,
+    root: o.Root = None,
+    as_json: o.AsJson = False,
+) -> None:
+    """Take the records of a file into the store, each once.
+
+    FILE is an export, lines of JSON with title and content, memory.jsonl of the MCP memory server, or conversations.json of
+    ChatGPT or Claude. What cannot be taken is listed, and stops nothing else.
+    """
+    place, own = split("import", words, root, ["FILE"])
+    with place.open() as memory, output.progress("importing") as show:
+        done = memory.import_file(
+            own[0], partial=partial, with_grants=with_grants, dry_run=dry_run, reason=reason, actor=actor, progress=show
+        )
+    if as_json:
+        output.show_json(done.to_dict())
+        return
+    for old, new in done.remapped.items():
+        output.say(f"{old} is {new} here")
+    for item in done.skipped[:_SHOWN]:
+        output.note(f"skipped line {item.line}{f' ({item.name})' if item.name else ''}: {item.reason}")
+    if len(done.skipped) > _SHOWN:
+        output.note(f"and {len(done.skipped) - _SHOWN} more; --json lists all")
+    would = "would be " if dry_run else ""
+    counts = [f"{output.counted(done.n_added, 'observation')} {would}added", f"{done.n_unchanged} there already"]
+    counts += [f"{n} {what} {would}taken" for n, what in ((done.n_sources, "sources"), (done.n_grants, "grants")) if n]
+    counts += [f"{done.n_hidden} hidden"] if done.n_hidden else []
+    output.say(
+        f"{', '.join(counts)}, {len(done.skipped)} skipped." + ("" if done.changed or dry_run else " Nothing changed.")
+    )

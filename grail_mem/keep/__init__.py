@@ -1,0 +1,1 @@
+"""Keeping a store: backup and restoring, export and import, and its history."""

@@ -1,0 +1,245 @@
+"""Export: observations as lines of JSON, each with the very bytes of its file, and what belongs to them.
+
+The first line says what follows, the last one holds a digest of all before it. Knows nothing of how they are read.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from base64 import b64encode
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from hashlib import sha256
+from pathlib import Path
+from typing import IO, Any, Final
+
+from grail_mem.errors import InputError
+from grail_mem.keep.members import SOURCES, members
+from grail_mem.keep.place import target_of, written_whole
+from grail_mem.model.filter import Filter, Page, Position
+from grail_mem.model.times import format_time
+from grail_mem.query.select import select
+from grail_mem.query.view import View
+from grail_mem.store.files import open_folder, read_file, translated
+from grail_mem.store.ledger import history
+from grail_mem.store.ledger_line import Entry
+from grail_mem.write.edited import Edited, read_all
+
+FORMAT: Final = 1
+SUFFIX: Final = ".jsonl"
+GRANTS: Final = ("grant", "revoke")
+_BATCH: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What an export holds.
+
+    Attributes:
+        path: The file; empty when it went elsewhere.
+        n_observations: Observations, those that are hidden included.
+        n_hidden: Those that are hidden.
+        n_tombstones: What says that an observation is hidden.
+        n_sources: Files under `sources/`.
+        n_grants: Entries that grant or revoke.
+        digest: SHA-256 over all lines but the last.
+        skipped: Paths that could not be read, each with the reason.
+        dry_run: Whether nothing was written.
+    """
+
+    path: str = ""
+    n_observations: int = 0
+    n_hidden: int = 0
+    n_tombstones: int = 0
+    n_sources: int = 0
+    n_grants: int = 0
+    digest: str = ""
+    skipped: Mapping[str, str] = field(default_factory=dict)
+    dry_run: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain JSON values."""
+        return {
+            "path": self.path, "n_observations": self.n_observations, "n_hidden": self.n_hidden,
+            "n_tombstones": self.n_tombstones, "n_sources": self.n_sources, "n_grants": self.n_grants, "digest": self.digest,
+            "skipped": dict(self.skipped), "dry_run": self.dry_run,
+        }  # fmt: skip
+
+
+def export(
+    view: View,
+    out: Path | IO[bytes],
+    f: Filter,
+    *,
+    force: bool = False,
+    dry_run: bool = False,
+    progress: Callable[[int], None] | None = None,
+) -> Exported:
+    """Write observations as lines of JSON.
+
+    Without a condition that is everything: what is hidden, the tombstones, the sources and the grants, too. With one, or for
+    a session, it is the observations alone that meet it and that may be read.
+
+    Args:
+        view: The store.
+        out: The file, a folder in which it gets a name with the time, or a stream.
+        f: The conditions.
+        force: Replace a file that is there.
+        dry_run: Only count.
+        progress: Called with how many observations are written.
+
+    Raises:
+        ConflictError: The file is there already.
+        InputError: The file would lie inside the store.
+        StoreError: The disk did not take it; then there is no file.
+    """
+    writing = _Writing(progress or (lambda _: None))
+    if dry_run:
+        return writing.run(view, f, _Nowhere(), path=str(out) if isinstance(out, Path) else "", dry_run=True)
+    if not isinstance(out, Path):
+        return writing.run(view, f, out)
+    target = target_of(view.layout, out, suffix=SUFFIX, force=force)
+    with translated(f"write {target.name}"), written_whole(target, force=force) as file:
+        return writing.run(view, f, file, path=str(target))
+
+
+class _Nowhere:
+    """Takes bytes and keeps none."""
+
+    def write(self, data: bytes) -> int:
+        return len(data)
+
+
+class _Writing:
+    """An export on its way: what it counts, and the digest of its lines."""
+
+    def __init__(self, progress: Callable[[int], None]) -> None:
+        self._progress = progress
+        self._digest = sha256()
+        self.counts = dict.fromkeys(("n_observations", "n_hidden", "n_tombstones", "n_sources", "n_grants"), 0)
+        self.skipped: dict[str, str] = {}
+
+    def run(self, view: View, f: Filter, file: Any, *, path: str = "", dry_run: bool = False) -> Exported:
+        whole = view.access.principal is None and not f.conditions()
+        self._put(file, {"type": "grail_export", "version": FORMAT, "notes": view.layout.notes, "whole": whole})
+        if whole:
+            for source in _sources(view):
+                self._put(file, source, "n_sources")
+        for edited in _observations(view, f, whole=whole, skipped=self.skipped):
+            self._put(file, _record(edited), "n_observations")
+            self.counts["n_hidden"] += edited.hidden
+            self._progress(self.counts["n_observations"])
+        for kind, record in _entries(view) if whole else ():
+            self._put(file, record, kind)
+        digest = self._digest.hexdigest()
+        self._put(file, {"type": "end", **self.counts, "sha256": digest})
+        return Exported(path, **self.counts, digest=digest, skipped=self.skipped, dry_run=dry_run)
+
+    def _put(self, file: Any, record: Mapping[str, Any], kind: str = "") -> None:
+        line = json.dumps(_plain(record), ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode() + b"\n"
+        self._digest.update(line)
+        file.write(line)
+        if kind:
+            self.counts[kind] += 1
+
+
+def _observations(view: View, f: Filter, *, whole: bool, skipped: dict[str, str]) -> Iterator[Edited]:
+    """The observations with the bytes of their files, by pages."""
+    view.refresh()
+    seen: set[str] = set()
+    after: Position | None = None
+    while True:
+        rows = select(view, f, Page(limit=_BATCH, order="newest", after=after))
+        yield from _read(view, [row.observation.id for row in rows[:_BATCH]], seen, skipped)
+        if len(rows) <= _BATCH:
+            break
+        after = Position(*rows[_BATCH - 1][:3])
+    hidden = sorted(view.hidden - seen) if whole else []
+    for start in range(0, len(hidden), _BATCH):
+        yield from _read(view, hidden[start : start + _BATCH], seen, skipped)
+
+
+def _read(view: View, ids: list[str], seen: set[str], skipped: dict[str, str]) -> Iterator[Edited]:
+    wanted = [id_ for id_ in ids if id_ not in seen]
+    seen.update(wanted)
+    try:
+        found = read_all(view, wanted)
+    except OSError:  # one of them cannot be read: which one is found out one by one
+        found = {}
+        for id_ in wanted:
+            try:
+                found |= read_all(view, [id_])
+            except OSError as error:
+                skipped[view.paths_of([id_]).get(id_, id_)] = str(error)
+    for edited in found.values():
+        if view.access.may("read", edited.made.scope):
+            yield edited
+
+
+def _record(edited: Edited) -> dict[str, Any]:
+    """One observation: its fields for whoever reads them, and the bytes of its file, which count."""
+    row = edited.row
+    record: dict[str, Any] = {"type": "observation", **edited.made.to_dict(), **_bytes(edited.old)}
+    record["sha256"] = sha256(edited.old).hexdigest()
+    if edited.hidden:
+        record["hidden"] = True
+    if row is not None and not row.has_id:
+        record["adopted"] = {
+            "observed_at": format_time(edited.made.observed_at), "recorded_at": format_time(edited.made.recorded_at)
+        }  # fmt: skip
+    return record
+
+
+def _bytes(data: bytes) -> dict[str, str]:
+    """Bytes as text where they are text."""
+    try:
+        return {"file": data.decode()}
+    except UnicodeDecodeError:
+        return {"file_base64": b64encode(data).decode()}
+
+
+def _sources(view: View) -> Iterator[dict[str, Any]]:
+    for member in members(view.layout).files:
+        if member.path.startswith(f"{SOURCES}/"):
+            folder, _, name = member.path.rpartition("/")
+            try:
+                with open_folder(view.layout.root, folder) as (descriptor, _):
+                    data, _ = read_file(name, dir_fd=descriptor)
+            except (FileNotFoundError, InputError):
+                continue
+            yield {"type": "source", "path": member.path, **_bytes(data), "sha256": sha256(data).hexdigest()}
+
+
+def _entries(view: View) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Tombstones that hold, and what was granted and revoked, as the ledger has them."""
+    latest: dict[str, Entry] = {}
+    for entry in history(view.layout):
+        if entry.action in GRANTS:
+            yield (
+                "n_grants",
+                {"type": "grant", "action": entry.action, "id": entry.id, "at": entry.at, "actor": entry.actor,
+                 "reason": entry.reason, "detail": entry.detail},
+            )  # fmt: skip
+        elif entry.action in ("hide", "restore"):
+            latest[entry.id] = entry
+    for id_, entry in sorted(latest.items()):
+        if id_ in view.hidden:
+            yield (
+                "n_tombstones",
+                {"type": "tombstone", "id": id_, "at": entry.at, "actor": entry.actor, "reason": entry.reason},
+            )  # fmt: skip
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has a form for it; those of a person's own frontmatter may have none."""
+    if isinstance(value, Mapping):
+        return {str(name): _plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if value is None or isinstance(value, str | int | float):
+        return value
+    return value.isoformat() if isinstance(value, date) else str(value)

@@ -1,0 +1,98 @@
+"""The verbs of Memory that forget: erasing for good, and hiding much at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from grail_mem.memory.opened import Opened
+from grail_mem.write.change import Changed
+from grail_mem.write.erase import Erased, erase, hide_selected
+from grail_mem.write.selection import make_selection
+
+
+class Forgetting(Opened):
+    """Erasing and hiding what is meant by whole ids, or by where it comes from."""
+
+    def erase(
+        self,
+        ids: str | Iterable[str] | None = None,
+        *,
+        source: str | None = None,
+        session: str | None = None,
+        speaker: str | None = None,
+        user: str | None = None,
+        scope: str | None = None,
+        reason: str,
+        dry_run: bool = False,
+        actor: str | None = None,
+    ) -> Erased:
+        """Erase observations for good: no file under the root holds their text when this returns, and it stays away.
+
+        At least one of the ways to say which; of several, all must hold. Hidden observations are erased, too.
+
+        Args:
+            ids: Whole ids.
+            source: Everything with this source, its own or that of some evidence.
+            session: Everything of this session.
+            speaker: Everything that this one said.
+            user: Everything in the scopes `user:ID` and `agent:…/ID` of this person.
+            scope: Everything in this scope.
+            reason: Why; it goes to the ledger, unless it holds a word of what is erased.
+            dry_run: Only say what would go.
+            actor: Who does it, for the ledger.
+
+        Returns:
+            What went, and what is known of places beyond the store's files.
+
+        Raises:
+            NotFoundError: An id is none or not there, or nothing is as asked for; nothing was erased.
+            InputError: Nothing was asked for; `problems` lists every reason.
+            AccessError: The caller may not forget one of them; nothing was erased.
+            StoreError: It is gone from every answer, but the disk did not let every trace be removed; the next writer goes on.
+        """
+        if not dry_run and self._beside is not None:
+            self._beside.close()  # what it has in hand may be what goes
+            self._beside = self._searcher = None
+        with self._lock:
+            view = self._open()
+            selection = make_selection(
+                view, ids, source=source, session=session, speaker=speaker, user=user, scope=scope
+            )
+            return erase(view, selection, reason=reason, actor=self._acting(actor), dry_run=dry_run)
+
+    def hide_selected(
+        self,
+        *,
+        source: str | None = None,
+        session: str | None = None,
+        speaker: str | None = None,
+        user: str | None = None,
+        scope: str | None = None,
+        reason: str = "",
+        dry_run: bool = False,
+        actor: str | None = None,
+    ) -> list[Changed]:
+        """Take everything of one source, session, speaker, person or scope out of every answer; `restore` brings each back.
+
+        Args:
+            source: Everything with this source, its own or that of some evidence.
+            session: Everything of this session.
+            speaker: Everything that this one said.
+            user: Everything in the scopes `user:ID` and `agent:…/ID` of this person.
+            scope: Everything in this scope.
+            reason: Why, for the ledger.
+            dry_run: Only say what would be hidden.
+            actor: Who does it, for the ledger.
+
+        Returns:
+            One result an observation; `changed` is False for those that were hidden already.
+
+        Raises:
+            NotFoundError: Nothing is as asked for.
+            InputError: Nothing was asked for; `problems` lists every reason.
+            AccessError: The caller may not forget one of them; nothing was hidden.
+        """
+        with self._lock:
+            view = self._open()
+            selection = make_selection(view, source=source, session=session, speaker=speaker, user=user, scope=scope)
+            return hide_selected(view, selection, reason=reason, actor=self._acting(actor), dry_run=dry_run)

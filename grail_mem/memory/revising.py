@@ -1,0 +1,122 @@
+"""The verbs of Memory by which people judge and keep what is there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from grail_mem.memory.opened import Opened, as_id
+from grail_mem.model.filter import Time
+from grail_mem.query import due, history
+from grail_mem.query.due import Due
+from grail_mem.query.history import History
+from grail_mem.write import keep, revise
+from grail_mem.write.change import Changed
+from grail_mem.write.revise import Revised
+
+
+class Revising(Opened):
+    """Revising observations with a reason, their history, and what is due."""
+
+    def revise(
+        self,
+        id: str,  # noqa: A002  the word of the design
+        *,
+        action: str,
+        reason: str,
+        content: str | None = None,
+        title: str | None = None,
+        evidence: str | Sequence[Any] | Mapping[str, Any] | None = None,
+        at: Time | None = None,
+        actor: str | None = None,
+    ) -> Revised:
+        """Judge an observation, with a reason; what it said before stays as history.
+
+        Args:
+            id: The observation.
+            action: `confirm`, it is so; `correct`, it never was so, this is (with content); `supersede`, it was so until `at`, then
+                this (with content); `expire`, it is so no longer since `at`; `dispute`, somebody says that it is not so, and
+                perhaps what is (content).
+            reason: Why, in words, for the ledger.
+            content: What is said instead; it becomes an observation of its own.
+            title: Its title; the content's first line when left out.
+            evidence: Quotes that speak for it: texts, or mappings with `quote` and, optionally, `source`, `span`, `sha256`.
+            at: When it changed or ceased to hold; now when left out.
+            actor: Who does it, for the ledger.
+
+        Raises:
+            NotFoundError: There is no such observation.
+            InputError: A value cannot be used; `problems` lists every reason.
+            ConflictError: It is superseded already.
+        """
+        with self._lock:
+            view = self._open()
+            wanted = revise.read_revision(
+                view, action=action, reason=reason, content=content, title=title, evidence=evidence, at=at
+            )
+            done = revise.revise(view, as_id(id), wanted, actor=self._acting(actor))
+        self._compact_if_due()
+        return done
+
+    def history(self, id: str) -> History:  # noqa: A002  as above
+        """All revisions of an observation, before and after it, and who did what to them, when and why.
+
+        Raises:
+            NotFoundError: There is no such observation, or it is hidden.
+        """
+        with self._lock:
+            view = self._open()
+            return self._asked(lambda session: history.history(view, session, as_id(id)))
+
+    def due(self, *, within: str = "7d") -> list[Due]:
+        """What somebody should look at: reviews that are due, what ends soon, tasks whose time comes; each once.
+
+        Args:
+            within: How far ahead ends and beginnings are looked for, such as `7d` or `2w`.
+
+        Raises:
+            InputError: The span cannot be read.
+        """
+        now = datetime.now(UTC)
+        ahead = due.span_ahead(within, now)
+        with self._lock:
+            view = self._open()
+            return self._asked(lambda session: due.due(view, session, now=now, within=ahead))
+
+    def pin(self, id: str, *, reason: str = "", actor: str | None = None) -> Changed:  # noqa: A002  as above
+        """Keep age from taking anything from an observation in a ranking.
+
+        Raises:
+            NotFoundError: There is no such observation.
+        """
+        with self._lock:
+            return keep.pin(self._open(), as_id(id), actor=self._acting(actor), reason=reason)
+
+    def unpin(self, id: str, *, reason: str = "", actor: str | None = None) -> Changed:  # noqa: A002  as above
+        """Let a pinned observation age as others do.
+
+        Raises:
+            NotFoundError: There is no such observation.
+        """
+        with self._lock:
+            return keep.unpin(self._open(), as_id(id), actor=self._acting(actor), reason=reason)
+
+    def archive(self, id: str, *, reason: str = "", actor: str | None = None) -> Changed:  # noqa: A002  as above
+        """Put an observation away: no answer brings it unless history is asked for.
+
+        Raises:
+            NotFoundError: There is no such observation.
+            ConflictError: It is superseded.
+        """
+        with self._lock:
+            return keep.archive(self._open(), as_id(id), actor=self._acting(actor), reason=reason)
+
+    def unarchive(self, id: str, *, reason: str = "", actor: str | None = None) -> Changed:  # noqa: A002  as above
+        """Bring an archived observation back, with the status that it had.
+
+        Raises:
+            NotFoundError: There is no such observation.
+        """
+        with self._lock:
+            return keep.unarchive(self._open(), as_id(id), actor=self._acting(actor), reason=reason)

@@ -1,0 +1,368 @@
+"""Sources on disk: transcripts, one line a turn, and documents by the digest of their bytes.
+
+A transcript is a few files, so that a long one need not be written anew for every turn. Lines that are torn or that
+somebody broke are passed over. Knows nothing of evidence, and of writing only what a file shall hold.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from operator import is_
+from threading import Lock
+from typing import Any, Final, NamedTuple
+
+from grail_mem.errors import InputError, StoreError
+from grail_mem.model.names import session_key
+from grail_mem.store.filename import slug
+from grail_mem.store.files import FileState, open_folder, read_file, state_of
+from grail_mem.store.layout import CHATS, Layout, is_source_path
+
+VERSION: Final = 1
+ROLES: Final = ("user", "assistant", "system", "tool")
+PART_BYTES: Final = 256 * 1024
+"""From this size on a transcript goes on in another file; chosen: rewriting so much costs less than syncing it."""
+_RESERVED: Final = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])\Z")
+_TURN: Final = re.compile(r"(.*)#turn=([0-9]{1,10})", re.DOTALL)
+_KEPT: Final = 48
+"""Files of sources kept as they were read; chosen, some ten megabytes of transcript."""
+_SESSIONS: Final = 8
+"""Sessions whose turns are kept in order; chosen."""
+_SETTLED_S: Final = 0.05
+"""A file changed just now may change again without its state telling; it is read anew until this has passed."""
+
+
+class Locator(NamedTuple):
+    """Where evidence points: a file of sources, and a turn where it is a transcript."""
+
+    path: str
+    turn: int | None = None
+
+    def __str__(self) -> str:
+        return self.path if self.turn is None else f"{self.path}#turn={self.turn}"
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One turn of a transcript as its line says it, or a whole document: what a quote stands in.
+
+    Attributes:
+        number: Its place in the session, from 0; -1 for a document.
+        id: By what it is known again.
+        role: `user`, `assistant`, `system`, `tool`, or `document`.
+        at: When, in UTC; empty when not known.
+        revision: How often it was corrected.
+        quoted: Whether it was recorded from a quote alone, without the rest of the session.
+        path: The file in which it stands.
+    """
+
+    number: int
+    id: str
+    role: str
+    text: str
+    speaker: str = ""
+    at: str = ""
+    revision: int = 0
+    quoted: bool = False
+    path: str = ""
+
+    @property
+    def locator(self) -> Locator:
+        """Where it stands."""
+        return Locator(self.path, None if self.number < 0 else self.number)
+
+    def line(self) -> bytes:
+        """Its line, newline included."""
+        said = {"turn": self.number, "id": self.id, "role": self.role, "speaker": self.speaker, "at": self.at}
+        kept = {name: value for name, value in said.items() if value != ""}
+        kept |= {"text": self.text, "sha256": digest(self.text)}
+        kept |= {"revision": self.revision} if self.revision else {}
+        kept |= {"quoted": True} if self.quoted else {}
+        return json.dumps(kept, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One file of a transcript.
+
+    Attributes:
+        path: Relative to the root.
+        session: The session's name.
+        scope: Whose it is; None is the default scope.
+        turns: Every line, former wordings of a turn before later ones.
+        data: Its bytes.
+        numbered: The lines of each turn.
+    """
+
+    path: str
+    session: str
+    scope: str | None
+    turns: tuple[Turn, ...]
+    data: bytes
+    numbered: Mapping[int, tuple[Turn, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A document: its bytes, and what is known of it in each scope that holds it.
+
+    Attributes:
+        path: Relative to the root.
+        text: What it says; None when it is no UTF-8 text, so that nothing in it can be quoted.
+        held: By scope, where the empty text is the default scope: title, media type, where it is from, and when.
+    """
+
+    path: str
+    text: str | None
+    held: Mapping[str, Mapping[str, str]]
+
+    @property
+    def scopes(self) -> list[str | None]:
+        """The scopes that hold it."""
+        return [scope or None for scope in self.held]
+
+
+def digest(text: str) -> str:
+    """The SHA-256 of a text in UTF-8."""
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def parse_locator(text: str) -> Locator | None:
+    """Where a text points; None when it does not point into the sources of a store."""
+    found = _TURN.fullmatch(text)
+    locator = Locator(found[1], int(found[2])) if found else Locator(text)
+    if not is_source_path(locator.path) or locator.path.endswith(".meta.json"):
+        return None
+    return None if found and not is_chat(locator.path) else locator
+
+
+def is_chat(path: str) -> bool:
+    """Whether a source is a transcript."""
+    return path.startswith(f"{CHATS}/")
+
+
+def chat_stem(session: str, scope: str | None) -> str:
+    """What the files of a session's transcript are called, before the first dot: portable, and another one for each scope.
+
+    Example:
+        >>> chat_stem("2026-06-02", None), chat_stem("Chat/1", None) == chat_stem("chat/1", None)
+        ('2026-06-02', False)
+    """
+    key = session_key(session)
+    name = slug(key)
+    if scope is None and name == key and key.isascii() and not _RESERVED.match(key):
+        return key
+    return f"{name}-{sha256(json.dumps([scope, key]).encode()).hexdigest()[:16]}"
+
+
+def part_path(stem: str, number: int) -> str:
+    """The path of a part of a transcript; parts are numbered from 1."""
+    return f"{CHATS}/{stem}.jsonl" if number == 1 else f"{CHATS}/{stem}.{number}.jsonl"
+
+
+def part_head(session: str, scope: str | None) -> bytes:
+    """The first line of every part."""
+    said = {"v": VERSION, "session": session_key(session)} | ({"scope": scope} if scope is not None else {})
+    return json.dumps(said, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+
+def read_session(layout: Layout, session: str, scope: str | None) -> list[Part]:
+    """The transcript of a session, part by part; empty when there is none."""
+    return _parts(layout, chat_stem(session, scope))
+
+
+def session_at(layout: Layout, path: str) -> list[Part]:
+    """The transcript of which a file is a part."""
+    return _parts(layout, path.rpartition("/")[2].partition(".")[0])
+
+
+def _parts(layout: Layout, stem: str) -> list[Part]:
+    parts: list[Part] = []
+    while (part := read_part(layout, part_path(stem, len(parts) + 1))) is not None:
+        parts.append(part)
+    return parts
+
+
+def current_turns(parts: Sequence[Part]) -> list[Turn]:
+    """The turns as last worded, in their order; merged copies may give one number to several.
+
+    Kept for the sessions read lately, as long as their parts are the very ones, since a long session takes a while.
+    """
+    if not parts or not parts[0].data:
+        return _in_order(parts)
+    with _guard:
+        known = _ordered.get(parts[0].path)
+        if known is not None and len(known[0]) == len(parts) and all(map(is_, known[0], parts)):
+            return known[1]
+    turns = _in_order(parts)
+    with _guard:
+        _ordered.pop(parts[0].path, None)
+        _ordered[parts[0].path] = (tuple(parts), turns)
+        while len(_ordered) > _SESSIONS:
+            _ordered.pop(next(iter(_ordered)))
+    return turns
+
+
+def _in_order(parts: Iterable[Part]) -> list[Turn]:
+    latest: dict[str, Turn] = {}
+    for turn in (turn for part in parts for turn in part.turns):
+        known = latest.get(turn.id)
+        latest[turn.id] = turn if known is None or turn.revision >= known.revision else known
+    return sorted(latest.values(), key=lambda turn: turn.number)
+
+
+def read_part(layout: Layout, path: str) -> Part | None:
+    """One file of a transcript; None when it is not there.
+
+    Raises:
+        StoreError: It is there and cannot be read, or is a link.
+    """
+    part: Part | None = _kept(layout, path, lambda data: _part_in(data, path))
+    return part
+
+
+def read_document(layout: Layout, path: str) -> Document | None:
+    """A document; None when it is not there.
+
+    Raises:
+        StoreError: It is there and cannot be read, or is a link.
+    """
+    text = _kept(layout, path, lambda data: (_text_in(data),))
+    return None if text is None else Document(path, text[0], held(layout, path))
+
+
+def meta_path(path: str) -> str:
+    """Where it stands what is known of a document."""
+    return f"{path.partition('.')[0]}.meta.json"
+
+
+def held(layout: Layout, path: str) -> dict[str, dict[str, str]]:
+    """What is known of a document, by scope; what somebody broke is passed over."""
+    found = _kept(layout, meta_path(path), lambda data: (_held_in(data),))
+    return dict(found[0]) if found else {}
+
+
+def render_held(scopes: Mapping[str, Mapping[str, str]]) -> bytes:
+    """The file of what is known of a document."""
+    text = json.dumps({"v": VERSION, "scopes": scopes}, ensure_ascii=False, indent=1, sort_keys=True)
+    return text.encode() + b"\n"
+
+
+def _held_in(data: bytes) -> dict[str, dict[str, str]]:
+    try:
+        scopes = json.loads(data)["scopes"]
+        return {
+            scope: {name: value for name, value in said.items() if isinstance(value, str)}
+            for scope, said in scopes.items()
+        }
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return {}
+
+
+def read_source(layout: Layout, path: str) -> tuple[bytes, FileState] | None:
+    """The bytes of a file of sources and its state; None when it is not there.
+
+    Raises:
+        StoreError: It is there and cannot be read, or is a link.
+    """
+    folder, _, name = path.rpartition("/")
+    with _refusing(path):
+        try:
+            with open_folder(layout.root, folder) as (descriptor, _):
+                return read_file(name, dir_fd=descriptor)
+        except FileNotFoundError:
+            return None
+
+
+@contextmanager
+def _refusing(path: str) -> Iterator[None]:
+    """Turn what the system or the path refuses into one error that names the source."""
+    try:
+        yield
+    except (OSError, InputError) as error:
+        reason = "is a link" if getattr(error, "errno", 0) == errno.ELOOP else "cannot be read"
+        raise StoreError(f"The source {path} {reason}.", hint="Put the file itself there, in a real folder.") from error
+
+
+_cache: OrderedDict[tuple[str, FileState], Any] = OrderedDict()
+_guard: Final = Lock()
+_ordered: dict[str, tuple[tuple[Part, ...], list[Turn]]] = {}
+
+
+def _kept(layout: Layout, path: str, read: Callable[[bytes], Any]) -> Any:
+    """What a file says, read anew only when its state changed."""
+    if not is_source_path(path):
+        return None
+    full = f"{layout.root}/{path}"
+    try:
+        key = (full, state_of(os.lstat(full)))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise StoreError(f"The source {path} cannot be read.", hint="Give back the right to read it.") from error
+    with _guard:
+        if key in _cache:
+            _cache.move_to_end(key)
+            return _cache[key]
+    found = read_source(layout, path)
+    if found is None:
+        return None
+    data, state = found
+    made = read(data)
+    if state.ctime_ns < time.time_ns() - int(_SETTLED_S * 1e9):
+        with _guard:
+            _cache[full, state] = made
+            while len(_cache) > _KEPT:
+                _cache.popitem(last=False)
+    return made
+
+
+def _text_in(data: bytes) -> str | None:
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return None
+    return None if "\0" in text else text
+
+
+def _part_in(data: bytes, path: str) -> Part:
+    session, scope = "", None
+    turns: list[Turn] = []
+    for line in data.split(b"\n"):
+        value = _object(line)
+        if "session" in value and "turn" not in value:
+            session = value["session"] if isinstance(value["session"], str) else ""
+            scope = value.get("scope") if isinstance(value.get("scope"), str) else None
+        elif (turn := _turn_in(value)) is not None:
+            turns.append(replace(turn, path=path))
+    numbered: dict[int, tuple[Turn, ...]] = {}
+    for turn in turns:
+        numbered[turn.number] = (*numbered.get(turn.number, ()), turn)
+    return Part(path, session, scope, tuple(turns), data, numbered)
+
+
+def _object(line: bytes) -> dict[str, Any]:
+    try:
+        value = json.loads(line) if line.strip() else None
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _turn_in(value: Mapping[str, Any]) -> Turn | None:
+    number, revision = value.get("turn"), value.get("revision", 0)
+    texts = [value.get(name, "") for name in ("id", "role", "text", "speaker", "at")]
+    if type(number) is not int or type(revision) is not int or number < 0 or not all(type(t) is str for t in texts):
+        return None
+    id_, role, text, speaker, at = texts
+    if not text or role not in ROLES:
+        return None
+    return Turn(number, id_ or f"turn-{number}", role, text, speaker, at, revision, value.get("quoted") is True)

@@ -1,0 +1,1 @@
+"""Whether a quote supports a claim, read from the two texts alone."""

@@ -1,0 +1,210 @@
+"""A sentence as it is compared: its words in one spelling, the speaker as a mark, and where its clauses begin.
+
+Knows nothing of a second text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from datetime import date
+from typing import Final, NamedTuple
+
+import regex as re
+
+from grail_mem.support import words as known
+from grail_mem.support.dated import is_date, with_dates
+from grail_mem.support.sentences import clauses
+from grail_mem.support.wording import is_number, wording
+
+MOST_CHARS: Final = 4_000
+"""A sentence is read so far. Comparing takes the product of two lengths, and of one that is longer nothing is supported, since
+what takes it back may stand in the rest."""
+
+_POSSESSIVE: Final = re.compile(r"(?<=\w)['’]s\b", re.IGNORECASE)
+_PRONOUN_IS: Final = re.compile(r"\b(it|that|he|she|there|here|what|who|where|how|this)['’]s\b", re.IGNORECASE)
+_LETS: Final = re.compile(r"\blet['’]s\b", re.IGNORECASE)
+_NO_APOSTROPHE: Final = re.compile(
+    r"\b(do|does|did|is|was|are|were|has|have|had|could|would|should|ca|wo)(nt)\b", re.IGNORECASE
+)
+_REPEATED: Final = re.compile(
+    r"\b(?:as|like) (?:i|we) (?:have |already )?(?:said|mentioned|wrote|told you)\b(?: before)?[,:]?|\b(?:by the way|of course|in fact|in short|heads up)\b,?",
+    re.IGNORECASE,
+)
+"""The speaker says it once more, which is no report of somebody else; and phrases that say nothing."""
+_HALF_DAY: Final = re.compile(r"\b([0-9]{1,2})(?:[:.]([0-5][0-9]))?\s?([ap])\.?\s?m\b\.?", re.IGNORECASE)
+_MARK: Final = "ʼs"
+"""The possessive as a word of its own: its first character is a letter."""
+_JOINED: Final = re.compile(r"(?<=\p{L})(?<!\b(?:" + "|".join(known.TENS) + r"))[-‐‑](?=\p{L})", re.IGNORECASE)
+_MINUS: Final = re.compile(r"−\s*(?=[0-9])")
+_FLAG: Final = re.compile(r"(?<!\S)--?(?=\p{L})")
+JOINT: Final = "ʼ"
+"""Joins what a hyphen joined into one word: sons-in-law are no sons."""
+_TRAILING_ZEROS: Final = re.compile(r"(?<=[0-9])\.0+$")
+_DOUBLE_QUOTES: Final = frozenset('"“”«»„')
+_ONES: Final = frozenset("123456789")
+
+
+class Sentence(NamedTuple):
+    """A sentence as it is compared.
+
+    Attributes:
+        words: In order; `@me`, `@my`, `@we`, `@our` stand for the speaker and what is the speaker's.
+        names: For each, 2 when it is written as a name, 1 when it may be one, else 0.
+        breaks: Places of words before which a comma or another mark stands, in order.
+        labelled: Places of words before which a colon stands, in order.
+        asks: It is a question.
+        is_open: Only the whole may be taken for what the speaker says: double quotation marks stand in it, so that somebody
+            else may be speaking, or it is too long to be read to its end.
+    """
+
+    words: tuple[str, ...]
+    names: tuple[int, ...]
+    breaks: tuple[int, ...]
+    labelled: tuple[int, ...]
+    asks: bool
+    is_open: bool
+
+    def with_words(self, words: Sequence[str], names: Sequence[int]) -> Sentence:
+        """The same with other words; marks between them are no longer known."""
+        return self._replace(words=tuple(words), names=tuple(names), breaks=(), labelled=())
+
+
+def read_sentence(text: str, today: date | None = None) -> Sentence:
+    """Take one sentence and return it ready to be compared.
+
+    Args:
+        text: The sentence.
+        today: The day on which it was said; None when that is not known.
+
+    Example:
+        >>> read_sentence("My sister doesn't owe us $1,200, right?").words
+        ('@my', 'sister', 'do', 'not', 'owe', '@we', '1200', '$', 'right')
+    """
+    is_cut = len(text) > MOST_CHARS
+    text = with_dates(_apart(text[:MOST_CHARS]), today)
+    words: list[str] = []
+    names: list[int] = []
+    breaks: list[int] = []
+    labelled: list[int] = []
+    for part, is_labelled in clauses(text):
+        said = wording(part)
+        spelled = list(_spelled([word for word in said.words if word != "?"]))
+        of_name = dict(zip(said.words, said.names, strict=True))
+        if words and spelled:
+            breaks.append(len(words))
+            labelled += [len(words)] if is_labelled else []
+        words += spelled
+        names += [_as_name(of_name.get(word, 0), is_first=not breaks) for word in spelled]
+    ends = text.rstrip("\"'”’)»* \t!.")
+    return Sentence(
+        tuple(words),
+        tuple(names),
+        tuple(breaks),
+        tuple(labelled),
+        ends.endswith(("?", "？")),
+        is_cut or not _DOUBLE_QUOTES.isdisjoint(text),
+    )
+
+
+def _as_name(flag: int, *, is_first: bool) -> int:
+    """How much a word looks like a name: within a sentence, a capital is one also where a clause begins."""
+    return flag if is_first or not flag else 2
+
+
+def as_said_by(sentence: Sentence, names: Sequence[tuple[str, ...]]) -> Sentence:
+    """A claim with the names of a speaker replaced by the mark of the speaker, articles before them gone.
+
+    Args:
+        sentence: The claim.
+        names: The words of each name, longest first.
+    """
+    words: list[str] = []
+    flags: list[int] = []
+    at = 0
+    while at < len(sentence.words):
+        name = next((name for name in names if sentence.words[at : at + len(name)] == name), None)
+        if name is None:
+            words.append(sentence.words[at])
+            flags.append(sentence.names[at])
+            at += 1
+            continue
+        if words and words[-1] in known.ARTICLES:
+            words.pop(), flags.pop()
+        at += len(name)
+        owns = sentence.words[at : at + 1] == ("'s",)
+        at += owns
+        words.append("@my" if owns else "@me")
+        flags.append(0)
+    return sentence.with_words(words, flags)
+
+
+def number_of(word: str) -> float | None:
+    """The number that a word is; None for dates, times, versions and other words."""
+    if not is_number(word):
+        return None
+    with suppress(ValueError):
+        return float(word)
+    return None
+
+
+def _apart(text: str) -> str:
+    """The text with short forms and times of day taken apart, so that every word is one."""
+    if "'" in text or "’" in text:
+        text = _PRONOUN_IS.sub(r"\1 is", _LETS.sub("let us", text))
+        text = _POSSESSIVE.sub(f" {_MARK}", text)
+    text = _FLAG.sub(" minus ", _MINUS.sub("-", text))
+    text = _JOINED.sub(JOINT, _REPEATED.sub(" ", text))
+    return _HALF_DAY.sub(_of_day, _NO_APOSTROPHE.sub(r"\1n't", text))
+
+
+def _of_day(match: re.Match[str]) -> str:
+    hour = int(match[1])
+    if not 1 <= hour <= 12:  # noqa: PLR2004  hours of half a day
+        return match[0]
+    return f"{hour % 12 + (12 if match[3].lower() == 'p' else 0)}:{match[2] or '00'} "
+
+
+def _spelled(words: Sequence[str]) -> Iterator[str]:
+    """Each word in the spelling that stands for all of its kind."""
+    made: list[str] = []
+    for word in words:
+        before = made[-1] if made else ""
+        if word == _MARK:
+            _possess(made, before)
+        elif word in known.UNIT_OF and (number_of(before) is not None):
+            made.append(known.UNIT_OF[word])
+        elif before in known.CURRENCIES and number_of(word) is not None:
+            made[-1:] = [_number(word), before]
+        elif word in _ONES and before.endswith("0") and before in _TENS:
+            made[-1] = str(int(before) + int(word))
+        else:
+            made.append(_one(word))
+        if len(made) > 1 and (joined := known.PHRASES.get((made[-2], made[-1]))):
+            made[-2:] = joined
+    yield from made
+
+
+_TENS: Final = frozenset(map(str, known.TENS.values()))
+
+
+def _one(word: str) -> str:
+    if word in known.TENS:
+        return str(known.TENS[word])
+    if word in known.TEENS:
+        return str(known.TEENS[word])
+    if is_number(word) and not is_date(word):
+        return _number(word)
+    word = known.ONE_SPELLING.get(word, word)
+    return known.SAME_FORM.get(word, word)
+
+
+def _number(word: str) -> str:
+    return _TRAILING_ZEROS.sub("", word)
+
+
+def _possess(made: list[str], before: str) -> None:
+    if before in {"@me", "@we"}:
+        made[-1] = "@my" if before == "@me" else "@our"
+    else:
+        made.append("'s")

@@ -1,0 +1,263 @@
+"""Evidence: a quote located in the sources, hashed, and checked to support what is claimed.
+
+Knows nothing of how an observation is stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, Final
+
+from grail_mem.errors import EvidenceNotFoundError, InputError
+from grail_mem.model.observation import Evidence
+from grail_mem.model.quote import Found, Match, find, folded
+from grail_mem.query.passages import DOCUMENT, in_session, in_source
+from grail_mem.query.view import View
+from grail_mem.store.sources import Locator, Turn, digest, parse_locator
+from grail_mem.support.checkers import checker_of
+from grail_mem.support.support import Support, check_support
+from grail_mem.write.quotes import Quote, clean_quote, read_quotes
+from grail_mem.write.screening import screened_quotes
+from grail_mem.write.validate import Draft
+
+KIND_OF_ROLE: Final = {
+    "user": "user_statement", "system": "system", "tool": "tool_result", DOCUMENT: "tool_result",
+    "assistant": "agent_inference",
+}  # fmt: skip
+CAPS: Final = {
+    "user_statement": 0.95, "system": 0.90, "tool_result": 0.85, "session_summary": 0.85, "agent_inference": 0.60,
+}  # fmt: skip
+"""How sure an observation can be by who said it; chosen: people about themselves most, a model's own conclusions least."""
+_SHOWN: Final = 120
+_NEAR: Final = 60.0
+"""Likeness in percent from which a turn is named as the closest one; chosen."""
+_MAX_COMPARED: Final = 20_000
+"""Characters of a passage that are compared for a near miss, since that takes the product of both lengths."""
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """A quote where it stands.
+
+    Attributes:
+        source: The locator, such as `sources/chats/2026-06-02.jsonl#turn=14`.
+        quote: The words as the source has them.
+        span: From which character of the turn or document to which, exclusive.
+        sha256: Digest of these words.
+        match: `exact` or `normalised`.
+        role: Who spoke: a role, or `document`.
+        at: When, in UTC; empty when not known.
+        n_found: In how many places it stands.
+        quoted: Whether its turn was recorded from a quote alone.
+    """
+
+    source: str
+    quote: str
+    span: tuple[int, int]
+    sha256: str
+    match: Match
+    role: str
+    speaker: str = ""
+    at: str = ""
+    turn: int | None = None
+    n_found: int = 1
+    quoted: bool = False
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is worth knowing of how it was found."""
+        if self.n_found == 1:
+            return ()
+        return (f"the quote stands in {self.n_found} places; the first was taken, {self.source}.",)
+
+    def evidence(self, support: Support | None = None) -> Evidence:
+        """What an observation keeps of it."""
+        made = Evidence(self.quote, self.source, self.span, self.sha256, self.match, self.role)
+        return made if support is None else replace(made, checker=support.checker, support=round(support.score, 3))
+
+
+def locate(
+    view: View,
+    quote: str,
+    *,
+    source: str | None = None,
+    session: str | None = None,
+    scope: str | None = None,
+    turn: int | None = None,
+) -> Located:
+    """Where a quote stands: inside one turn or one document, as it is or else in other quotation marks, dashes or spaces.
+
+    Args:
+        view: The store.
+        quote: 15 characters or 3 words at least.
+        source: A source as `ingest` printed it, with `#turn=` or without.
+        session: A session, when no source is named.
+        scope: Whose the session is; where that one has no such turn, the default scope's.
+        turn: The one turn to look at; None for all.
+
+    Raises:
+        EvidenceNotFoundError: It stands nowhere there; the message names the closest turn.
+        InputError: The quote is too short, or no place was named.
+    """
+    text = clean_quote(quote)
+    places = passages(view, Quote(text, source, session, turn), scope)
+    found = found_in(places, text)
+    if found is None:
+        raise not_found(text, places, source or f"the session {session!r}", turn)
+    return found
+
+
+def passages(view: View, said: Quote, scope: str | None) -> list[Turn]:
+    """Where a quote may stand.
+
+    Raises:
+        InputError: No place was named, or what was named is none.
+    """
+    if said.source is None:
+        if said.session is None:
+            raise InputError("evidence needs a place: name the source or the session that the quote stands in.")
+        listed = [p for whose in dict.fromkeys((scope, None)) for p in in_session(view, said.session, whose)]
+        return listed if said.turn is None else [p for p in listed if p.number == said.turn]
+    locator = parse_locator(said.source)
+    if locator is None:
+        raise InputError(
+            f"{said.source!r:.100} is no source of a store.",
+            hint="Name it as `grail ingest` printed it, such as sources/chats/2026-06-02.jsonl#turn=14, or name the session.",
+        )
+    if said.turn is not None and locator.turn is None:
+        locator = Locator(locator.path, said.turn)
+    return in_source(view, locator)
+
+
+def found_in(places: Sequence[Turn], quote: str) -> Located | None:
+    """The first passage in which a quote stands as it is, else the first in which it stands after folding."""
+    exact = [(place, Found(begin, begin + len(quote), "exact", place.text.count(quote)))
+             for place in places if (begin := place.text.find(quote)) >= 0]  # fmt: skip
+    wanted = "" if exact else folded(quote)
+    among = exact or [
+        (place, found)
+        for place in places
+        if wanted in (whole := _folded(place.text))
+        and (found := find(place.text, quote, folded_text=whole)) is not None
+    ]
+    if not among:
+        return None
+    place, found = among[0]
+    return located_at(place, found, n=sum(item.n for _, item in among))
+
+
+@lru_cache(maxsize=32_768)  # turns of the sessions quoted lately
+def _folded(text: str) -> str:
+    return folded(text)
+
+
+def located_at(place: Turn, found: Found, *, n: int = 1) -> Located:
+    """A quote found in a passage."""
+    words = place.text[found.begin : found.end]
+    return Located(
+        str(place.locator), words, (found.begin, found.end), digest(words), found.match, place.role, place.speaker, place.at,
+        place.locator.turn, n, place.quoted,
+    )  # fmt: skip
+
+
+def not_found(quote: str, places: Sequence[Turn], where: str, turn: int | None) -> EvidenceNotFoundError:
+    """The error for a quote that stands nowhere, with the closest passage."""
+    place = where if turn is None else f"turn {turn} of {where}"
+    if not places:
+        return EvidenceNotFoundError(
+            f"The quote {_short(quote)} has no place: there is nothing to be read in {place}.",
+            hint="Ingest the conversation or document first: `grail ingest`.",
+        )
+    return EvidenceNotFoundError(
+        f"The quote {_short(quote)} does not stand in {place} ({len(places)} looked at). {_closest(quote, places)}",
+        hint="Quote the words as they stand there, from one turn.",
+    )
+
+
+def _closest(quote: str, places: Sequence[Turn]) -> str:
+    from rapidfuzz import fuzz, process
+
+    wanted = quote.casefold()
+    texts = [
+        p.text[:_MAX_COMPARED].casefold() if 2 * len(p.text) > len(quote) else "" for p in places
+    ]  # "ok" is near all
+    best = process.extractOne(wanted, texts, scorer=fuzz.partial_ratio, score_cutoff=_NEAR)
+    if best is None:
+        return "Nothing there comes near it."
+    place = places[best[2]]
+    near = fuzz.partial_ratio_alignment(wanted, best[0])
+    words = place.text[near.dest_start : near.dest_end] if near else place.text
+    named = place.path if place.number < 0 else f"turn {place.number} ({place.role})"
+    return f"Closest is {named}: {_short(words)}."
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return f'"{line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"}"'
+
+
+def resolved(
+    view: View, value: Any, claim: Any, *, session: Any = None, scope: Any = None
+) -> tuple[tuple[Evidence, ...], tuple[str, ...]]:
+    """The evidence of an observation that is about to be stored, located and checked, and warnings.
+
+    Args:
+        view: The store.
+        value: A quote, a mapping with quote and source, or a list of both; evidence that was located already passes.
+        claim: What the observation says.
+        session: Its session, for quotes that name no place.
+        scope: Its scope.
+
+    Raises:
+        InputError: A quote cannot be used or stands nowhere; `problems` lists every reason.
+    """
+    if isinstance(value, tuple) and all(isinstance(item, Evidence) for item in value):
+        return value, ()
+    made: list[Evidence] = []
+    warnings: list[str] = []
+    problems: list[InputError] = []
+    session = session if isinstance(session, str) else None
+    scope = scope if isinstance(scope, str) else None
+    for said in read_quotes(screened_quotes(value, view.settings)):
+        try:
+            found = locate(
+                view, said.quote, source=said.source, session=said.session or session, scope=scope, turn=said.turn
+            )
+        except InputError as error:
+            problems.append(error)
+            continue
+        support = check_support(
+            claim if isinstance(claim, str) else "",
+            found.quote,
+            speaker=found.speaker,
+            role=found.role,
+            context=found.at,
+            checker=checker_of(view.settings.checker),
+        )
+        made.append(found.evidence(support))
+        warnings += found.warnings
+        if support.verdict != "supported":
+            why = "; ".join(support.reasons)
+            warnings.append(f"the quote {_short(found.quote)} does not support all of the observation: {why}.")
+    if problems:
+        kind = problems[0].__class__ if len({type(error) for error in problems}) == 1 else InputError
+        raise kind(
+            " ".join(error.message for error in problems), hint=problems[0].hint,
+            problems=[text for error in problems for text in error.problems],
+        )  # fmt: skip
+    return tuple(made), tuple(warnings)
+
+
+def with_evidence(view: View, draft: Draft) -> tuple[Draft, tuple[str, ...]]:
+    """A draft whose quotes are located and checked, and warnings; one without evidence is returned as it is.
+
+    Raises:
+        InputError: A quote cannot be used or stands nowhere; `problems` lists every reason.
+    """
+    if draft.evidence is None:
+        return draft, ()
+    claim = draft.content or draft.title
+    evidence, warnings = resolved(view, draft.evidence, claim, session=draft.session, scope=draft.scope)
+    return replace(draft, evidence=evidence), warnings

@@ -1,0 +1,130 @@
+"""What an observation says of a fact: when it was said and by whom, whether it is for a time only, and who repeated it.
+
+Knows nothing of what other observations say.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from grail_mem.errors import InputError
+from grail_mem.model.authority import DERIVED, authority_of
+from grail_mem.model.fact import Claim, Saying, raised, statement_key
+from grail_mem.model.names import attribute_key, entity_key
+from grail_mem.model.observation import Observation
+from grail_mem.model.times import format_time, parse_time, to_us
+
+REINFORCED: Final = "reinforced_by"
+"""The frontmatter key under which an observation keeps who said the same, when, and where that is written."""
+CONFIRMING: Final = 2
+"""New sources that make a provisional observation a confirmed one."""
+_FOR_A_TIME: Final = re.compile(
+    r"\b(?:this (?:morning|afternoon|evening|week|weekend|month|quarter)|today|tonight|tomorrow|for now|for the (?:moment|time being)"
+    r"|temporar(?:y|ily)|until (?:then|next|further|the end|tomorrow|\w+day|\d))\b",
+    re.IGNORECASE,
+)
+
+Source = tuple[str, ...]
+
+
+def begins_at(o: Observation) -> datetime:
+    """The event time of a statement: from when it holds, or when it was observed."""
+    return o.valid_from or o.observed_at
+
+
+def is_for_a_time(o: Observation) -> bool:
+    """Whether a statement holds for a time only, and so stands beside what holds without end."""
+    if o.status != "superseded" and o.valid_until is not None:
+        return True
+    return _FOR_A_TIME.search(o.title) is not None or _FOR_A_TIME.search(o.content) is not None
+
+
+def is_claim(o: Observation) -> bool:
+    """Whether a statement takes part in the decision on its fact.
+
+    What is archived, put away by a correction, or said for a time only does not.
+    """
+    if o.attribute is None or not attribute_key(o.attribute) or o.status == "archived" or is_for_a_time(o):
+        return False
+    return o.status != "superseded" or (o.superseded_by is not None and o.valid_until is not None)
+
+
+def claim_of(o: Observation) -> Claim:
+    """A statement as a claim."""
+    sayings = [Saying(to_us(begins_at(o)), authority_of(o.source_kind))]
+    sayings += [Saying(to_us(at), authority_of(said.get("source_kind"))) for said, at in _repeated(o)]
+    ended = to_us(o.valid_until) if o.status == "superseded" and o.valid_until is not None else None
+    return Claim(o.id, statement_key(o.content), tuple(sayings), ended, o.superseded_by if ended is not None else None)
+
+
+def _repeated(o: Observation) -> Iterator[tuple[Mapping[str, Any], datetime]]:
+    """Who said the same, as far as a person who edited the file has left it readable."""
+    listed = o.extra.get(REINFORCED)
+    for said in listed if isinstance(listed, list) else ():
+        if isinstance(said, Mapping) and isinstance(at := said.get("at"), str | datetime):
+            try:
+                yield said, parse_time(at)
+            except InputError:
+                continue
+
+
+def _source(said: Mapping[str, Any]) -> Source:
+    return tuple(entity_key(str(said.get(name) or "")) for name in ("source_kind", "source", "session", "speaker"))
+
+
+def sources_of(o: Observation) -> set[Source]:
+    """Who said it, the first and all that repeated it."""
+    own = {name: getattr(o, name) for name in ("source_kind", "source", "session", "speaker")}
+    return {_source(own), *(_source(said) for said, _ in _repeated(o))}
+
+
+def is_new_source(o: Observation, again: Observation) -> bool:
+    """Whether a repetition comes from somebody else, or elsewhere, and is no echo of what an agent may have recalled."""
+    return again.source_kind not in DERIVED and not sources_of(again) <= sources_of(o)
+
+
+def repeated(o: Observation, again: Observation, *, provisional: timedelta) -> Observation:
+    """A statement that was made once more: every date and source is kept, and a new source makes it surer.
+
+    Args:
+        o: The statement.
+        again: The repetition; it is not stored itself.
+        provisional: How long a provisional statement waits to be repeated.
+
+    Returns:
+        The very same observation when this is told already.
+    """
+    at = format_time(begins_at(again))
+    said = {"at": at} | {
+        name: value for name in ("source_kind", "source", "session", "speaker") if (value := getattr(again, name))
+    }
+    told = (begins_at(o) == begins_at(again) and sources_of(again) == {_own(o)}) or any(
+        earlier == said for earlier, _ in _repeated(o)
+    )
+    if told:
+        return o
+    is_new = is_new_source(o, again)
+    listed = o.extra.get(REINFORCED)
+    extra = {**o.extra, REINFORCED: [*(listed if isinstance(listed, list) else ()), said]}
+    evidence = (*o.evidence, *(item for item in again.evidence if item not in o.evidence))
+    made = replace(o, extra=extra, evidence=evidence)
+    return _surer(made, again, provisional) if is_new else made
+
+
+def _own(o: Observation) -> Source:
+    return _source({name: getattr(o, name) for name in ("source_kind", "source", "session", "speaker")})
+
+
+def _surer(o: Observation, again: Observation, provisional: timedelta) -> Observation:
+    made = replace(o, confidence=raised(o.confidence, again.confidence))
+    if o.status != "provisional":
+        return made
+    waits = o.expires_at is not None and o.expires_at <= again.recorded_at + provisional
+    heard = [said for said, _ in _repeated(made) if said.get("source_kind") not in DERIVED and _source(said) != _own(o)]
+    if len({_source(said) for said in heard}) >= CONFIRMING:
+        return replace(made, status="confirmed", expires_at=None if waits else o.expires_at)
+    return replace(made, expires_at=again.recorded_at + provisional) if waits else made

@@ -1,0 +1,91 @@
+"""`grail ingest`, `remember`, `verify`, `cite`: what they print, and with which code they leave."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from grail_mem.cli.app import app
+
+RUNNER = CliRunner()
+
+
+def run(*words: str, code: int = 0, stdin: str | None = None) -> str:
+    done = RUNNER.invoke(app, list(words), input=stdin)
+    assert done.exit_code == code, done.output
+    return done.output
+
+
+@pytest.fixture
+def chat(tmp_path: Path) -> Path:
+    file = tmp_path / "chat.jsonl"
+    file.write_text(
+        '{"role": "user", "text": "We go with Postgres.", "at": "2026-06-02"}\nnot json\n{"role": "user", "text": "Good night."}\n'
+    )
+    return file
+
+
+def test_a_conversation_is_ingested_quoted_verified_and_cited(tmp_path: Path, chat: Path) -> None:
+    """The whole way, for people and as JSON."""
+    root = str(tmp_path / "store")
+    said = run("ingest", root, str(chat), "--session", "s")
+    assert "ingested 2 new turns of 2  sources/chats/s.jsonl" in said
+    assert "turn 2 was left out" in said
+    array = tmp_path / "chat.json"
+    array.write_text(json.dumps({"turns": [{"role": "user", "text": "Good night."}]}))
+    again = json.loads(run("ingest", root, str(array), "--session", "s", "--json"))
+    assert (again["n_turns"], again["n_new"]) == (1, 0)
+    said = run(
+        "remember",
+        root,
+        "We go with Postgres",
+        "--evidence",
+        "We go with Postgres.",
+        "--session",
+        "s",
+        "--tag",
+        "decision",
+    )
+    assert said.startswith("remembered  ")
+    assert "confirmed: supported" in said
+    id_ = said.split()[1]
+    refused = run("remember", root, "We go with MySQL", "--evidence", "We go with Postgres.", "--session", "s", code=2)
+    assert "does not support" in refused
+    refused = json.loads(
+        run("remember", root, "x", "--evidence", "We go with MySQL.", "--session", "s", "--json", code=2)
+    )
+    assert refused["error"]["code"] == "evidence_not_found"
+    assert "1 verified" in run("verify", root)
+    assert "turn=0" in run("cite", root, id_)
+    assert json.loads(run("cite", root, id_, "--json"))["evidence"][0]["status"] == "verified"
+    (Path(root) / "sources/chats/s.jsonl").unlink()
+    told = run("verify", root, code=1)
+    assert "source missing" in told
+    assert f"1 observation out of answers now: {id_}" in told
+    assert json.loads(run("verify", root, "--json", "--all", code=1))["out"] == [id_]
+
+
+def test_a_document_and_standard_input_are_ingested(tmp_path: Path) -> None:
+    """What says nothing of them is refused."""
+    root = str(tmp_path / "store")
+    file = tmp_path / "minutes.txt"
+    file.write_text("The bridge was closed in May.")
+    assert "ingested 1 new document of 1  sources/documents/" in run("ingest", root, str(file), "--title", "Minutes")
+    source = json.loads(run("ingest", root, "-", "--source", "mail", "--json", stdin="The gate is open again."))[
+        "source"
+    ]
+    done = json.loads(
+        run("remember", root, "The gate is open", "--evidence", "The gate is open", "--in", source, "--json")
+    )
+    assert done["support"]["verdict"] == "supported"
+    refused = run("ingest", root, str(file), "--source", "x", "--observed-at", "2d", code=2)
+    assert "--source says nothing of a document" in refused
+    assert "--observed-at says nothing" in refused
+    run("ingest", root, str(tmp_path / "none"), code=3)
+    run("remember", root, "A claim without a quote", code=2)
+    added = run("add", root, "--content", "Plain.")
+    assert added.startswith("added")
+    assert "changed" not in run("update", root, added.split()[1], "--tag", "a")

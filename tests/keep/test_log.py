@@ -1,0 +1,85 @@
+"""The history: everything that was done, newest first, by pages, and no more than the caller may read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from grail_mem import AccessError, InputError, Memory
+from grail_mem.model.scope import Access, make_principal
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Memory:
+    memory = Memory(tmp_path / "store", actor="ann")
+    first = memory.add_observation(title="One", content="a", scope="user:ann")
+    second = memory.add_observation(title="Two", content="b", scope="user:bob")
+    memory.update(first.id, content="c", reason="a typo", actor="bot")
+    memory.hide(second.id, reason="asked to")
+    return memory
+
+
+def test_every_change_is_there_newest_first(memory: Memory) -> None:
+    entries = memory.log().entries
+    assert [(e.action, e.actor, e.reason) for e in entries] == [
+        ("hide", "ann", "asked to"), ("update", "bot", "a typo"), ("add", "ann", ""), ("add", "ann", ""),
+    ]  # fmt: skip
+    assert [e.at for e in entries] == sorted((e.at for e in entries), reverse=True)
+
+
+def test_pages_are_the_whole_in_order(memory: Memory) -> None:
+    whole = memory.log().entries
+    got, cursor = [], None
+    while True:
+        page = memory.log(limit=1, cursor=cursor)
+        got += page.entries
+        if page.cursor is None:
+            break
+        cursor = page.cursor
+    assert tuple(got) == whole
+
+
+def test_conditions_narrow_it(memory: Memory) -> None:
+    one = memory.log(action="update").entries[0].id
+    assert {e.action for e in memory.log(id=one).entries} == {"add", "update"}
+    assert {e.id for e in memory.log(actor="bot").entries} == {one}
+    assert {e.action for e in memory.log(action="add,hide").entries} == {"add", "hide"}
+    assert memory.log(since="1d").entries == memory.log().entries
+    assert memory.log(before="1d").entries == ()
+
+
+def test_bad_conditions_are_all_named_at_once(memory: Memory) -> None:
+    with pytest.raises(InputError) as refused:
+        memory.log(limit=0, since="never", cursor="x", action=[1])  # type: ignore[list-item]
+    assert len(refused.value.problems) == 4
+
+
+def test_a_caller_with_grants_sees_only_what_it_may_read(memory: Memory) -> None:
+    ann = make_principal(user_id="ann", agent_id="a")
+    memory._view.access = Access(ann, rights={"user:ann": frozenset({"read"})})
+    entries = memory.log().entries
+    assert {e.action for e in entries} == {"add", "update"}
+    assert len({e.id for e in entries}) == 1
+    assert len(memory.log(limit=1).entries) == 1
+    memory._view.access = Access(ann)
+    assert memory.log().entries == ()
+    with pytest.raises(AccessError):
+        memory.verify_ledger()
+    with pytest.raises(AccessError):
+        memory.backup(memory.root.parent / "b.tar.gz")
+    with pytest.raises(AccessError):
+        memory.restore_backup(memory.root.parent / "b.tar.gz")
+
+
+def test_a_line_that_was_changed_is_named_with_its_place(memory: Memory) -> None:
+    assert memory.verify_ledger().ok
+    path = next((memory.root / ".grail/ledger").iterdir())
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([lines[0], lines[1].replace(b'"actor":"ann"', b'"actor":"eve"'), *lines[2:]]))
+    found = memory.verify_ledger()
+    assert not found.ok
+    assert {(p.code, p.line) for p in found.problems} == {("broken_chain", 2), ("broken_chain", 3)}
+    assert all(p.remedy for p in found.problems)
+    path.write_bytes(b"".join([lines[0], *lines[2:]]))
+    assert [p.line for p in memory.verify_ledger().problems] == [2]
