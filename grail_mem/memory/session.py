@@ -19,13 +19,16 @@ from grail_mem.memory.recalling import Recalling
 from grail_mem.memory.revising import Revising
 from grail_mem.memory.safekeeping import Handing
 from grail_mem.memory.screening import Screening
+from grail_mem.memory.suggesting import Suggesting
 from grail_mem.memory.writing import Writing
 from grail_mem.model.scope import Principal
 from grail_mem.model.ulid import new_id
 from grail_mem.recall.reranking import Reranker
 
 
-class Session(Writing, Revising, Evidencing, Forgetting, Recalling, Reading, Consolidating, Screening, Handing):
+class Session(
+    Writing, Revising, Evidencing, Forgetting, Recalling, Reading, Consolidating, Screening, Suggesting, Handing
+):
     """One opened store for one principal; made by `Memory.session`.
 
     Example:

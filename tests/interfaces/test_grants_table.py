@@ -51,6 +51,10 @@ OTHERS = {
     "apply": "test_proposals_are_made_and_decided_where_it_may",
     "reject": "test_proposals_are_made_and_decided_where_it_may",
     "undo": "test_proposals_are_made_and_decided_where_it_may",
+    "submit": "its rights are tested with the candidates, tests/write/test_candidates.py",
+    "candidates": "as submit",
+    "approve": "as submit",
+    "decline": "as submit",
     "close": "it changes nothing and shows nothing",
 }
 """Verbs with a test of their own below, or the reason for none."""
