@@ -51,6 +51,7 @@ OTHERS = {
     "apply": "test_proposals_are_made_and_decided_where_it_may",
     "reject": "test_proposals_are_made_and_decided_where_it_may",
     "undo": "test_proposals_are_made_and_decided_where_it_may",
+    "finish": "it submits what the session's own turns say, tests/write/test_extraction.py",
     "submit": "its rights are tested with the candidates, tests/write/test_candidates.py",
     "candidates": "as submit",
     "approve": "as submit",
