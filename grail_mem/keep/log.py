@@ -143,8 +143,8 @@ def _allowed(view: View, entries: Iterable[Entry]) -> Iterable[Entry]:
 
 
 def _readable(view: View, entries: list[Entry]) -> list[Entry]:
-    access: Access = view.access
     rows = locate_all(view, {entry.id for entry in entries if is_id(entry.id)})
+    access: Access = view.access  # as it is now that the ledger was heard
     scopes = {id_: row.observation.scope for id_, row in rows.items() if id_ not in view.hidden}
     return [entry for entry in entries if entry.id in scopes and access.may("read", scopes[entry.id])]
 

@@ -49,9 +49,9 @@ def test_f45_equal_words_of_two_owners_are_never_merged(tmp_path: Path) -> None:
     """The same bytes in two scopes are two records, however many there are of each."""
     with Memory(tmp_path) as memory:
         owner = {}
-        for scope in ("ann", "bob", None):
+        for number, scope in enumerate(("user:ann", "user:bob", None)):
             for folder in ("x", "y"):
-                written = memory.add_observation(content=TEXT, scope=scope, category=f"{scope}/{folder}")
+                written = memory.add_observation(content=TEXT, scope=scope, category=f"{number}/{folder}")
                 owner[written.id] = scope
         made = findings(memory, merge_duplicates)
     assert len(made) == 3

@@ -60,14 +60,16 @@ def test_f32_the_ends_of_time_are_exact(tmp_path: Path, text: str) -> None:
         id_ = memory.add_observation(title="t", content="c", category="alpha", observed_at=text, valid_from=text).id
         for _ in range(2):
             found = memory.get(id_)
-            assert found.observed_at == found.valid_from == memory.recall().observations[0].observed_at
+            assert (
+                found.observed_at == found.valid_from == memory.recall(include_history=True).observations[0].observed_at
+            )
             assert found.observed_at.isoformat().startswith(text.rstrip("Z")[:19])
-            assert titles(memory, since=text) == ["t"]
+            assert titles(memory, since=text, include_history=True) == ["t"]
             assert titles(memory, before=text) == []
             assert titles(memory, as_of=text) == ["t"]
             year = memory.sql("SELECT year(observed_at) AS y FROM observations").column(0)[0].as_py()
             assert year == int(text[:4])
-            assert len(memory.recall().df()) == 1
+            assert len(memory.recall(include_history=True).df()) == 1
             memory.compact()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -32,11 +33,23 @@ SEES: dict[str, Call] = {
     "scan": lambda s, _: s.scan().to_dict(),
     "ids_ending": lambda s, i: s.ids_ending(i[-4:]),
     "proposals": lambda s, _: [p.to_dict() for p in s.proposals(status="all")],
+    "due": lambda s, _: [item.to_dict() for item in s.due(within="90d")],
+    "verify": lambda s, _: s.verify(),
+    "log": lambda s, _: s.log(),
+    "export": lambda s, _: _exported(s),
 }
 """Verbs that answer with what may be read, and with nothing else."""
 
 NEEDS: dict[str, tuple[str, Call]] = {
     "get": ("read", lambda s, i: s.get(i)),
+    "cite": ("read", lambda s, i: s.cite(i)),
+    "history": ("read", lambda s, i: s.history(i)),
+    "revise": ("write", lambda s, i: s.revise(i, action="confirm", reason="checked")),
+    "pin": ("write", lambda s, i: s.pin(i)),
+    "unpin": ("write", lambda s, i: s.unpin(i)),
+    "archive": ("write", lambda s, i: s.archive(i)),
+    "unarchive": ("write", lambda s, i: s.unarchive(i)),
+    "erase": ("forget", lambda s, i: s.erase(i, reason="asked")),
     "update": ("write", lambda s, i: s.update(i, append="more")),
     "move": ("write", lambda s, i: s.move(i, "elsewhere")),
     "hide": ("forget", lambda s, i: s.hide(i)),
@@ -47,6 +60,10 @@ NEEDS: dict[str, tuple[str, Call]] = {
 OTHERS = {
     "add_observation": "test_a_session_writes_where_it_may",
     "add_observations": "test_a_session_writes_where_it_may",
+    "remember": "test_a_session_writes_where_it_may",
+    "ingest_chat": "test_a_session_writes_where_it_may",
+    "ingest_text": "test_a_session_writes_where_it_may",
+    "hide_selected": "test_conditions_mean_what_may_be_seen",
     "consolidate": "test_proposals_are_made_and_decided_where_it_may",
     "apply": "test_proposals_are_made_and_decided_where_it_may",
     "reject": "test_proposals_are_made_and_decided_where_it_may",
@@ -69,11 +86,18 @@ def memory(tmp_path: Path) -> Any:
 
 @pytest.fixture
 def stored(memory: Memory) -> str:
+    memory.ingest_chat([{"role": "user", "text": f"{SECRET} is what nobody else may know."}], session="s", scope=SCOPE)
     return memory.add_observation(
         title=f"About {SECRET}", content=f"{SECRET} is what nobody else may know; password=hunter2", category=f"{SECRET}/deep", tags=[SECRET],
         entities=[SECRET, "Acme"], relationships=[{"source": SECRET, "target": "Acme", "relationship_type": "OWNS"}],
-        scope=SCOPE,
+        scope=SCOPE, review_at="2026-01-01", evidence={"quote": f"{SECRET} is what nobody else may know", "session": "s"},
     ).id  # fmt: skip
+
+
+def _exported(session: Session) -> str:
+    out = BytesIO()
+    session.export(out)
+    return out.getvalue().decode()
 
 
 def said(call: Call, session: Session, id_: str) -> tuple[str, str]:
@@ -101,7 +125,7 @@ def test_answers_hold_only_what_may_be_read(memory: Memory, stored: str, verb: s
         name, words = said(SEES[verb], session, stored)
         assert name == "given", words
         shown = SECRET in words.replace(f"What about {SECRET}?", "") or stored in words
-        assert shown == (right is not None and verb != "proposals")
+        assert shown == (right is not None and verb != "proposals"), words
 
 
 @pytest.mark.parametrize("verb", NEEDS)
@@ -133,6 +157,19 @@ def test_a_session_writes_where_it_may(memory: Memory, right: str | None) -> Non
         memory.grant("user:u1", SCOPE, right)
     with memory.session(user_id="u1", agent_id="a", project_id="grail") as session:
         own = session.add_observation(content="mine")
+        quote = "We chose Postgres for the orders."
+        session.remember(quote, evidence=quote)
+        session.ingest_text("A text of some length.")
+        for call in (
+            lambda: session.remember(quote, evidence=quote, scope="project", session="other"),
+            lambda: session.ingest_chat([{"role": "user", "text": "Hello there, friend."}], scope="project"),
+            lambda: session.ingest_text("Another text of some length.", scope="project"),
+        ):
+            if right == "write":
+                call()
+            else:
+                with pytest.raises(AccessError, match="write"):
+                    call()
         assert memory.get(own.id).scope == "agent:a/u1"
         drafts = [{"content": "also mine", "scope": "private"}, {"content": "theirs", "scope": "project"}]
         if right == "write":
@@ -145,7 +182,7 @@ def test_a_session_writes_where_it_may(memory: Memory, right: str | None) -> Non
             ):
                 with pytest.raises(AccessError, match="write"):
                     call()
-            assert len(memory.recall().observations) == 1
+            assert {o.scope for o in memory.recall().observations} == {"agent:a/u1"}
 
 
 @pytest.mark.parametrize("right", [None, *RIGHTS])
@@ -189,14 +226,33 @@ def test_a_run_of_a_session_keeps_the_proposals_of_others(memory: Memory) -> Non
     assert {p.id for p in memory.proposals()} == before
 
 
+@pytest.mark.parametrize("right", [None, *RIGHTS])
+def test_conditions_mean_what_may_be_seen(memory: Memory, stored: str, right: str | None) -> None:
+    """Hiding and erasing by session, speaker or scope find what may be read and need `forget`; the rest is not there."""
+    if right:
+        memory.grant("user:u1", SCOPE, right)
+    with memory.session(user_id="u1", agent_id="a") as session:
+        for call in (
+            lambda: session.hide_selected(scope=SCOPE), lambda: session.erase(scope=SCOPE, reason="asked"),
+        ):  # fmt: skip
+            if right == "forget":
+                call()
+            else:
+                with pytest.raises(NotFoundError if right is None else AccessError):
+                    call()
+                assert memory.get(stored).id == stored
+
+
 def test_nobody_but_the_application_says_who_acts(memory: Memory) -> None:
     """No verb of a session takes another actor, and the ledger names the pair."""
     with memory.session(user_id="u1", agent_id="a") as session:
         written = session.add_observation(content="mine")
+        named: dict[str, dict[str, Any]] = {"revise": {"action": "confirm", "reason": "r"}, "erase": {"reason": "r"}}
         for name, verb in SESSION_VERBS.items():
             if "actor" in inspect.signature(verb).parameters and name in NEEDS:
+                more = ("x",) if name == "move" else ()
                 with pytest.raises(AccessError, match="session"):
-                    getattr(session, name)(*([written.id, "x"] if name == "move" else [written.id]), actor="owner")
+                    getattr(session, name)(written.id, *more, **named.get(name, {}), actor="owner")
         with pytest.raises(AccessError, match="session"):
             session.add_observation(content="x", actor="owner")
     lines = b"".join(path.read_bytes() for path in (memory.root / ".grail" / "ledger").iterdir())

@@ -34,6 +34,7 @@ def test_every_verb_is_a_coroutine_with_the_same_arguments() -> None:
 OWNERS_ALONE = {
     "init", "sync", "compact", "rebuild", "check", "index", "calibrate", "fit", "reset_gates", "reset_weights", "session",
     "grant", "revoke", "grants", "ingest_document",
+    "backup", "verify_backup", "restore_backup", "import_file", "verify_ledger",
 }  # fmt: skip
 """Verbs that keep the store or say who may do what."""
 

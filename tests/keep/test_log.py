@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from grail_mem import AccessError, InputError, Memory
-from grail_mem.model.scope import Access, make_principal
+from grail_mem.keep.backup import backup
+from grail_mem.keep.log import verify_ledger
+from grail_mem.keep.restore import restore_backup
 
 
 @pytest.fixture
@@ -56,20 +58,20 @@ def test_bad_conditions_are_all_named_at_once(memory: Memory) -> None:
 
 
 def test_a_caller_with_grants_sees_only_what_it_may_read(memory: Memory) -> None:
-    ann = make_principal(user_id="ann", agent_id="a")
-    memory._view.access = Access(ann, rights={"user:ann": frozenset({"read"})})
-    entries = memory.log().entries
-    assert {e.action for e in entries} == {"add", "update"}
-    assert len({e.id for e in entries}) == 1
-    assert len(memory.log(limit=1).entries) == 1
-    memory._view.access = Access(ann)
-    assert memory.log().entries == ()
-    with pytest.raises(AccessError):
-        memory.verify_ledger()
-    with pytest.raises(AccessError):
-        memory.backup(memory.root.parent / "b.tar.gz")
-    with pytest.raises(AccessError):
-        memory.restore_backup(memory.root.parent / "b.tar.gz")
+    with memory.session(user_id="ann", agent_id="a") as session:
+        assert session.log().entries == ()
+        memory.grant("user:ann", "user:ann", "read")
+        entries = session.log().entries
+        assert {e.action for e in entries} == {"add", "update"}
+        assert len({e.id for e in entries}) == 1
+        assert len(session.log(limit=1).entries) == 1
+        for call in (
+            lambda: verify_ledger(session._view),
+            lambda: backup(session._view, memory.root.parent / "b.tar.gz"),
+            lambda: restore_backup(session._view, memory.root.parent / "b.tar.gz", actor="x", reason=""),
+        ):
+            with pytest.raises(AccessError):
+                call()
 
 
 def test_a_line_that_was_changed_is_named_with_its_place(memory: Memory) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from grail_mem import ConflictError, InputError, Memory
-from grail_mem.model.scope import Access, make_principal
+from grail_mem.keep.bring import import_file
 
 
 def files(root: Path) -> dict[str, bytes]:
@@ -203,17 +203,15 @@ def test_a_session_exports_what_it_may_read_and_imports_where_it_may_write(tmp_p
         memory.add_observation(title="Also Bob's", content="c", scope="user:bob")
         memory.hide(hidden.id)
         memory.export(tmp_path / "all.jsonl")
-        memory._view.access = Access(
-            make_principal(user_id="ann", agent_id="x"), rights={"user:ann": frozenset({"read", "write"})}
-        )
-        assert memory.export(tmp_path / "ann.jsonl").n_observations == 1
+        memory.grant("user:ann", "user:ann", ["read", "write"])
+        with memory.session(user_id="ann", agent_id="x") as session:
+            assert session.export(tmp_path / "ann.jsonl").n_observations == 1
         assert b"Bob" not in (tmp_path / "ann.jsonl").read_bytes()
     with Memory(tmp_path / "new") as new:
         new.add_observation(title="There", content="x", scope="user:ann")
-        new._view.access = Access(
-            make_principal(user_id="ann", agent_id="x"), rights={"user:ann": frozenset({"read", "write"})}
-        )
-        done = new.import_file(tmp_path / "all.jsonl")
+        new.grant("user:ann", "user:ann", ["read", "write"])
+        with new.session(user_id="ann", agent_id="x") as session:
+            done = import_file(session._view, tmp_path / "all.jsonl", actor="agent:x/ann", reason="")
         assert done.n_added == 1
         assert done.n_hidden == 0
         assert len([item for item in done.skipped if "may not write" in item.reason]) == 2

@@ -19,14 +19,14 @@ from grail_mem.store.sources import digest
 
 TURNS = [
     {"role": "user", "speaker": "Caroline", "text": "Good morning to you.", "at": "2026-06-02T09:59:00Z"},
-    {"role": "assistant", "text": "I think that you like tea best.", "at": "2026-06-02T10:00:00Z"},
+    {"role": "assistant", "text": "Green tea goes best with fish.", "at": "2026-06-02T10:00:00Z"},
     {
         "role": "user",
         "speaker": "Caroline",
         "text": "I prefer “short”  answers — always.",
         "at": "2026-06-02T10:01:00Z",
     },
-    {"role": "tool", "text": "weather: rain at noon in Oslo", "at": "2026-06-02T10:02:00Z"},
+    {"role": "tool", "text": "It rains at noon in Oslo.", "at": "2026-06-02T10:02:00Z"},
     {"role": "system", "text": "The trial ends on 4 July.", "at": "2026-06-02T10:03:00Z"},
 ]
 
@@ -115,8 +115,8 @@ def test_an_ambiguous_quote_takes_the_first_place_and_says_so(memory: Memory) ->
     [
         ("Good morning to you", "Good morning to you.", "user_statement", 0.95),
         ("The trial ends", "The trial ends on 4 July.", "system", 0.90),
-        ("rain at noon", "weather: rain at noon in Oslo", "tool_result", 0.85),
-        ("you like tea best", "I think that you like tea best.", "agent_inference", 0.60),
+        ("It rains at noon in Oslo", "It rains at noon in Oslo.", "tool_result", 0.85),
+        ("Green tea goes best with fish", "Green tea goes best with fish.", "agent_inference", 0.60),
     ],
 )
 def test_who_spoke_caps_how_sure_a_claim_is(memory: Memory, claim: str, quote: str, kind: str, cap: float) -> None:
@@ -219,7 +219,7 @@ def test_a_source_is_never_a_path_elsewhere(memory: Memory, source: str) -> None
 def test_a_quote_whose_source_changed_takes_its_claim_out_of_every_answer(memory: Memory, tmp_path: Path) -> None:
     """At once for who reads, and for every process and snapshot once it was verified; until the words are there again."""
     done = memory.remember("The trial ends on 4 July", evidence="The trial ends on 4 July.", session="s")
-    other = memory.remember("rain at noon", evidence="weather: rain at noon in Oslo", session="s")
+    other = memory.remember("It rains at noon in Oslo", evidence="It rains at noon in Oslo.", session="s")
     path = tmp_path / "sources/chats/s.jsonl"
     whole = path.read_text()
     path.write_text(whole.replace("4 July", "5 July"))
@@ -256,7 +256,7 @@ def test_a_quote_whose_source_changed_takes_its_claim_out_of_every_answer(memory
 def test_a_quote_whose_source_is_gone_does_the_same_and_other_evidence_mends_it(memory: Memory, tmp_path: Path) -> None:
     """A hidden one stays hidden whatever becomes of its evidence."""
     done = memory.remember("The trial ends on 4 July", evidence="The trial ends on 4 July.", session="s")
-    shy = memory.remember("rain at noon", evidence="weather: rain at noon in Oslo", session="s")
+    shy = memory.remember("It rains at noon in Oslo", evidence="It rains at noon in Oslo.", session="s")
     memory.hide(shy.id)
     (tmp_path / "sources/chats/s.jsonl").rename(tmp_path / "elsewhere.jsonl")
     assert memory.verify().counts == {"source missing": 1}
