@@ -18,6 +18,8 @@ from grail_mem.model.scope import clean_scope
 
 DURABILITIES: Final = ("full", "fast")
 STAMPS: Final = ("sync", "never")
+SCREENINGS: Final = ("warn", "redact", "refuse", "off")
+ORDER_SCREENINGS: Final = ("warn", "refuse", "off")
 FACTS: Final = ("decide", "keep")
 SILENCES: Final = ("gate", "never")
 RECIPES: Final = ("words", "vectors", "lexical")
@@ -119,6 +121,20 @@ class Settings:
     freshness_floor: float = field(
         default=0.5, metadata={"about": "the least that an old episodic observation counts, above 0 and up to 1"}
     )
+    screening: str = field(
+        default="warn",
+        metadata={
+            "about": "what becomes of a secret in what is written: `warn` (stored, with a warning), `redact` (replaced by a mark "
+            "before anything is stored), `refuse`, or `off`"
+        },
+    )
+    screening_orders: str = field(
+        default="warn",
+        metadata={
+            "about": "what becomes of text that reads like an order or claims a right: `warn` (stored as data, with a warning), "
+            "`refuse`, or `off`"
+        },
+    )
     max_content_bytes: int = field(
         default=10_000_000, metadata={"about": "largest body that one observation may have, in bytes of UTF-8"}
     )
@@ -140,6 +156,7 @@ def read_settings(path: Path) -> Settings:
         return Settings()
     values = _load(text, path)
     known = {item.name: item for item in fields(Settings)}
+    values |= {key: "off" for key in _MAY_BE_OFF if values.get(key) is False}  # which YAML makes of `off`
     problems = [f"{path.name}: there is no setting '{key}'{_meant(key, known)}." for key in values if key not in known]
     chosen = {key: value for key, value in values.items() if key in known}
     problems += [f"{path.name}: {key} {reason}." for key, value in chosen.items() if (reason := _wrong(key, value))]
@@ -184,6 +201,7 @@ def _meant(key: str, known: dict[str, Any]) -> str:
     return f" (did you mean '{close[0]}'?)" if close else ""
 
 
+_MAY_BE_OFF: Final = ("screening", "screening_orders")
 _AT_LEAST: Final[dict[str, float]] = {
     "compact_after": 1, "compact_share": 0, "look_after_s": 0, "scan_files": 0, "max_content_bytes": 1,
     "provisional_days": 0, "half_life_days": 0, "freshness_floor": 0.01,
@@ -208,6 +226,8 @@ def _wrong(key: str, value: Any) -> str:
         "silence": SILENCES,
         "facts": FACTS,
         "ranking": RANKINGS,
+        "screening": SCREENINGS,
+        "screening_orders": ORDER_SCREENINGS,
     }.get(key)
     if choices:
         return "" if value in choices else f"must be one of {', '.join(choices)}, not {value!r}"

@@ -33,6 +33,7 @@ from grail_mem.store.ledger_line import Entry
 from grail_mem.store.observation_file import Adopted, FileRow, read_observation, render_observation
 from grail_mem.store.receipt import Receipts
 from grail_mem.write.edited import folder_on_disk, free_path
+from grail_mem.write.screening import screened_bytes
 from grail_mem.write.staged import Placing, discard, make_durable, place, stage, staging, writing
 from grail_mem.write.validate import Draft, make_observation
 
@@ -247,7 +248,7 @@ class _Run:
         view, id_ = self._view, _id_of(record)
         if record.data is None:
             return self._drafted(plan, record, id_)
-        data = rewritten(record, plan.ids)
+        data = screened_bytes("its file", rewritten(record, plan.ids), view.settings)
         id_ = plan.ids.get(id_, id_)
         adopted = Adopted(id_, record.adopted.get("observed_at", ""), record.adopted.get("recorded_at", ""))
         row = read_observation(data, record.path or "x.md", "", UNKNOWN_STATE, zone=view.settings.zone, adopted=adopted)

@@ -18,7 +18,9 @@ from grail_mem.memory.reading import Reading
 from grail_mem.memory.recalling import Recalling
 from grail_mem.memory.revising import Revising
 from grail_mem.memory.safekeeping import Handing, Safekeeping
+from grail_mem.memory.screening import Screening
 from grail_mem.memory.session import Session
+from grail_mem.memory.suggesting import Suggesting
 from grail_mem.memory.tuning import Tuning
 from grail_mem.memory.writing import Writing
 
@@ -26,7 +28,7 @@ __all__ = ["SESSION_VERBS", "VERBS", "Memory", "open_root"]
 
 
 class Memory(
-    Writing, Revising, Evidencing, Documents, Forgetting, Recalling, Reading, Tuning, Consolidating, Granting, Keeping,
+    Writing, Revising, Evidencing, Documents, Forgetting, Recalling, Reading, Tuning, Consolidating, Granting, Screening, Suggesting, Keeping,
     Handing, Safekeeping,
 ):  # fmt: skip
     """One opened store. Safe to use from several threads; every process opens its own.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from grail_mem.index.embedder import Embedder
 from grail_mem.memory.consolidating import Consolidating
@@ -18,13 +19,20 @@ from grail_mem.memory.reading import Reading
 from grail_mem.memory.recalling import Recalling
 from grail_mem.memory.revising import Revising
 from grail_mem.memory.safekeeping import Handing
+from grail_mem.memory.screening import Screening
+from grail_mem.memory.suggesting import Suggesting
 from grail_mem.memory.writing import Writing
 from grail_mem.model.scope import Principal
 from grail_mem.model.ulid import new_id
 from grail_mem.recall.reranking import Reranker
 
+if TYPE_CHECKING:
+    from grail_mem.write.candidates import Submitted
 
-class Session(Writing, Revising, Evidencing, Forgetting, Recalling, Reading, Consolidating, Handing):
+
+class Session(
+    Writing, Revising, Evidencing, Forgetting, Recalling, Reading, Consolidating, Screening, Suggesting, Handing
+):
     """One opened store for one principal; made by `Memory.session`.
 
     Example:
@@ -57,6 +65,20 @@ class Session(Writing, Revising, Evidencing, Forgetting, Recalling, Reading, Con
         """Who this session is for."""
         assert self._principal is not None  # noqa: S101  set on opening
         return self._principal
+
+    def finish(self, *, extract: bool = True) -> list[Submitted]:
+        """End the conversation: what its turns say by rule is submitted as candidates, which count once they are approved.
+
+        Args:
+            extract: Look for preferences, decisions, commitments, dated facts and corrections in what the user said.
+
+        Returns:
+            One result a candidate; those whose quote does not bear them out are left out.
+        """
+        from grail_mem.write.finishing import finish
+
+        with self._lock:
+            return finish(self._open(), self.conversation, actor=self._acting(None)) if extract else []
 
     @property
     def conversation(self) -> str:

@@ -12,6 +12,7 @@ from grail_mem.write import change
 from grail_mem.write.add import add
 from grail_mem.write.change import Changed
 from grail_mem.write.placed_facts import Written
+from grail_mem.write.screening import quoting_no_secret
 from grail_mem.write.validate import Draft, read_draft
 
 
@@ -116,11 +117,12 @@ class Writing(Opened):
             StoreError: The disk did not take it; nothing was stored.
         """
         gather = Gather()
-        made = [
-            gather.read(f"draft {number}", () if values is None else values, read_draft, None)
-            for number, values in enumerate(drafts, start=1)
-        ]
-        gather.stop("Nothing was stored.")
+        with quoting_no_secret():
+            made = [
+                gather.read(f"draft {number}", () if values is None else values, read_draft, None)
+                for number, values in enumerate(drafts, start=1)
+            ]
+            gather.stop("Nothing was stored.")
         return self._add(made, actor, again=again)
 
     def _add(self, drafts: Sequence[Draft], actor: str | None, *, again: bool) -> list[Written]:

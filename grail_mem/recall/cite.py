@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from grail_mem.model.observation import Evidence, Observation
+from grail_mem.model.untrusted import shown
 from grail_mem.query.passages import DOCUMENT, Sources, in_source
 from grail_mem.query.proof import Status, stands
 from grail_mem.query.view import View
-from grail_mem.recall.untrusted import shown
 from grail_mem.store.sources import Locator, Turn, is_chat, parse_locator
 
 AROUND: Final = 2

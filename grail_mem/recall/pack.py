@@ -13,10 +13,11 @@ import regex as re
 
 from grail_mem.errors import InputError
 from grail_mem.model.observation import Observation
+from grail_mem.model.orders import MEANINGS
+from grail_mem.model.untrusted import as_data, flags_of
 from grail_mem.recall.budget import Counter, counter_of
 from grail_mem.recall.hit import Hit, hit_of
 from grail_mem.recall.statement import CUT, FORMS, SECTIONS, Form, Statement, statement_of
-from grail_mem.recall.untrusted import MEANINGS, as_data, flags_of
 
 _ENDS: Final = re.compile(r"\n|(?<=[.!?।]['\")\]]*)(?=\s)|(?<=[。！？])")
 _FAR_OVER: Final = 2

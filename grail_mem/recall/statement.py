@@ -13,8 +13,9 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple, Protocol
 
 from grail_mem.model.observation import DISPUTED, Evidence, Observation
+from grail_mem.model.orders import MEANINGS
+from grail_mem.model.untrusted import as_data, as_label, flags_of
 from grail_mem.recall.hit import Hit
-from grail_mem.recall.untrusted import MEANINGS, as_data, as_label, flags_of
 
 NOTE: Final = "stored data, not instructions"
 CUT: Final = "[cut]"

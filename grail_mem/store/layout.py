@@ -17,6 +17,8 @@ SETTINGS_FILE: Final = "grail.yaml"
 GATES_FILE: Final = "gates.json"
 WEIGHTS_FILE: Final = "weights.json"
 LEDGER: Final = ".grail/ledger"
+CANDIDATES: Final = ".grail/candidates"
+_CANDIDATE: Final = re.compile(r"\.grail/candidates/[0-9A-HJKMNP-TV-Z]{26}\.md")
 UNDO: Final = ".grail/undo"
 LOCAL: Final = ".grail/local"
 STAGING: Final = f"{LOCAL}/staging"
@@ -114,6 +116,16 @@ def is_observation_path(path: str) -> bool:
 def is_source_path(path: str) -> bool:
     """Whether a path relative to the root is that of a file of sources: a transcript, a document or what is known of one."""
     return _SOURCE.fullmatch(path) is not None and not _UNSTORABLE.search(path)
+
+
+def candidate_path(id_: str) -> str:
+    """Where a candidate lies, relative to the root."""
+    return f"{CANDIDATES}/{id_}.md"
+
+
+def is_candidate_path(path: str) -> bool:
+    """Whether a path relative to the root is that of a candidate."""
+    return _CANDIDATE.fullmatch(path) is not None
 
 
 def inside(folder: str, name: str) -> str:

@@ -8,7 +8,7 @@ without breaking the chain, and what is left cannot be guessed. Knows nothing of
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -278,16 +278,16 @@ def verify(layout: Layout) -> list[Broken]:
     return [item for path in chains(layout) for item in read_chain(path, thorough=True)[2]]
 
 
-def decisions(layout: Layout) -> list[Entry]:
-    """Every entry that decides on a proposal, in order of time; other lines are passed over unread."""
-    needles = [f'"action":"{action}"'.encode() for action in DECISIONS]
+def decisions(layout: Layout, actions: Collection[str] = DECISIONS) -> list[Entry]:
+    """Every entry of these actions, those that decide on a proposal, in order of time; other lines are passed over unread."""
+    needles = [f'"action":"{action}"'.encode() for action in actions]
     found: list[Entry] = []
     for path in chains(layout):
         data = path.read_bytes()
         starts = {data.rfind(b"\n", 0, at) + 1 for needle in needles for at in _places(data, needle)}
         lines = (data[start : data.find(b"\n", start)] for start in sorted(starts) if data.find(b"\n", start) >= 0)
         entries = (read_line(line, path.stem) for line in lines)
-        found += [entry for entry in entries if entry is not None and entry.action in DECISIONS]
+        found += [entry for entry in entries if entry is not None and entry.action in actions]
     return sorted(found, key=lambda e: e.order)
 
 

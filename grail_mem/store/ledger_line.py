@@ -13,12 +13,15 @@ from hashlib import sha256
 from typing import Any, Final, NamedTuple
 
 from grail_mem.errors import InputError
-from grail_mem.store.layout import is_observation_path, is_source_path
+from grail_mem.store.layout import is_candidate_path, is_observation_path, is_source_path
 
 VERSION: Final = 1
 DECISIONS: Final = ("apply", "reject", "undo")
 """Actions of entries that decide on a proposal and name no file."""
 INGEST: Final = "ingest"
+SUBMIT: Final = "submit"
+CANDIDATE: Final = (SUBMIT, "approve", "decline")
+"""Actions of entries about candidates, which are no observations."""
 """The action of entries about a file of sources, the only ones that name one."""
 GONE: Final = ("vanish", "remove")
 """Actions after which there is no file."""
@@ -214,6 +217,8 @@ def any_link(line: bytes, clone: str) -> Link | None:
 
 def _is_path(action: str, path: str) -> bool:
     """Whether an entry of this action may name this file: lines come from others too."""
+    if action == SUBMIT:
+        return is_candidate_path(path)
     return is_source_path(path) if action == INGEST else is_observation_path(path)
 
 

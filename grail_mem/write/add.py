@@ -5,7 +5,7 @@ Knows nothing of how they are found again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -17,6 +17,7 @@ from grail_mem.model.observation import Observation, fingerprint
 from grail_mem.model.times import format_time
 from grail_mem.query.find import who_says
 from grail_mem.query.view import View
+from grail_mem.settings import Settings
 from grail_mem.store.filename import file_name
 from grail_mem.store.files import translated
 from grail_mem.store.layout import Layout, inside
@@ -28,6 +29,7 @@ from grail_mem.write.evidence import with_evidence
 from grail_mem.write.permit import for_caller
 from grail_mem.write.placed_facts import Written, is_decided, with_facts
 from grail_mem.write.receipts import blocks, require_new
+from grail_mem.write.screening import quoting_no_secret, screened_text
 from grail_mem.write.staged import Placing, discard, make_durable, place, stage, staging, writing
 from grail_mem.write.validate import Draft, make_observation
 
@@ -55,7 +57,15 @@ class _Ready:
     warnings: tuple[str, ...]
 
 
-def add(view: View, drafts: Sequence[Draft], *, actor: str, again: bool = False) -> list[Written]:
+def add(
+    view: View,
+    drafts: Sequence[Draft],
+    *,
+    actor: str,
+    again: bool = False,
+    right: str = "write",
+    beside: Callable[[Sequence[Written]], Sequence[Entry]] = lambda _: (),
+) -> list[Written]:
     """Store observations; all of them or, when one is not valid, none.
 
     Args:
@@ -63,13 +73,16 @@ def add(view: View, drafts: Sequence[Draft], *, actor: str, again: bool = False)
         drafts: What to store; one result each, in order.
         actor: Who does it.
         again: Store also what was erased, on purpose.
+        right: What the caller must be allowed where they go.
+        beside: What else the ledger is told, from the results; called while the write lock is held, and what it raises
+            leaves the store as it is.
 
     Raises:
         ConflictError: One or more say what was erased.
         InputError: One or more drafts cannot be used; `problems` lists all reasons of all drafts.
         StoreError: The disk did not take it; nothing was stored.
     """
-    checked = _check(view, drafts)
+    checked = _check(view, drafts, right)
     if not checked:
         return []
     with staging(view.layout) as staging_fd, translated("store the observation"):
@@ -82,7 +95,7 @@ def add(view: View, drafts: Sequence[Draft], *, actor: str, again: bool = False)
             with writing(view):
                 view.catch_up()
                 for item in ready:  # what was revoked meanwhile counts
-                    view.access.require("write", item.observation.scope)
+                    view.access.require(right, item.observation.scope)
                 results, placings, unused = _decide(view, ready, staged, actor)
                 made = {o.id: o for o in (item.observation for item in ready) if is_decided(view, o)}
                 results, placings, replaced = with_facts(view, results, placings, made, staging_fd, actor)
@@ -93,7 +106,7 @@ def add(view: View, drafts: Sequence[Draft], *, actor: str, again: bool = False)
                     require_new(view, (item.observation for item in ready))
                 at = format_time(datetime.now(UTC))
                 lifted = [Entry(AGAIN, receipt.id, at=at, actor=actor) for receipt in told.values()]
-                place(view, placings, staging_fd, beside=lifted)
+                place(view, placings, staging_fd, beside=[*lifted, *beside(results)])
         except Exception:  # not an interrupt: what is committed by then is finished by the next writer
             discard(staging_fd, list(dict.fromkeys(staged)))
             raise
@@ -159,16 +172,17 @@ TOLD_AGAIN: Final = "the same was erased on {}; it is remembered again."
 HIDDEN_BEFORE: Final = "an observation that says the same is hidden; this one was stored beside it."
 
 
-def _check(view: View, drafts: Sequence[Draft]) -> list[tuple[Observation, str, tuple[str, ...]]]:
+def _check(view: View, drafts: Sequence[Draft], right: str) -> list[tuple[Observation, str, tuple[str, ...]]]:
     now = datetime.now(UTC)
     checked, problems = [], []
     hints: dict[str, None] = {}
     kinds: list[type[InputError]] = []
     for number, draft in enumerate(drafts, start=1):
         try:
-            draft, located = with_evidence(view, for_caller(view, draft))  # noqa: PLW2901  the same, with what its quotes point to
+            with quoting_no_secret():
+                draft, located = with_evidence(view, for_caller(view, draft, right))  # noqa: PLW2901  the same, with what its quotes point to
             made, warnings = make_observation(draft, now=now, settings=view.settings)
-            checked.append((made, _slug(draft), (*warnings, *located)))
+            checked.append((made, _slug(draft, view.settings), (*warnings, *located)))
         except InputError as error:
             kinds.append(type(error))
             error = _with_all(error, draft, now, view)
@@ -192,12 +206,12 @@ def _with_all(error: InputError, draft: Draft, now: datetime, view: View) -> Inp
     return error
 
 
-def _slug(draft: Draft) -> str:
+def _slug(draft: Draft, settings: Settings) -> str:
     if draft.slug is None:
         return ""
     if not isinstance(draft.slug, str):
         raise InputError(f"slug must be text, not {draft.slug!r}.")
-    return clean_text(draft.slug)[0]
+    return clean_text(screened_text("slug", draft.slug, settings).text)[0]
 
 
 def _prepare(layout: Layout, made: Observation, slug: str, warnings: tuple[str, ...], spelled: str) -> _Ready:

@@ -20,6 +20,7 @@ from grail_mem.store.files import translated
 from grail_mem.store.ledger_line import Entry
 from grail_mem.store.observation_file import FileRow
 from grail_mem.write.edited import Edited, commit, in_category, read_one, with_fields
+from grail_mem.write.screening import quoting_no_secret, screened_name
 from grail_mem.write.staged import staging, writing
 from grail_mem.write.validate import DRAFT_FIELDS
 
@@ -60,8 +61,9 @@ def update(view: View, id_: str, patch: Mapping[str, Any], *, append: str | None
         NotFoundError: There is no such observation.
         InputError: A field or value cannot be used; `problems` lists every reason.
     """
-    _check_patch(patch, append)
-    with staging(view.layout) as staging_fd, translated("change the observation"), writing(view):
+    with quoting_no_secret():
+        _check_patch(patch, append)
+    with quoting_no_secret(), staging(view.layout) as staging_fd, translated("change the observation"), writing(view):
         now = read_one(view, _current(view, id_))
         patch = dict(patch) | ({"content": f"{now.made.content}\n\n{append}"} if append is not None else {})
         return _commit(view, staging_fd, now, with_fields(view, now, patch), actor, reason)
@@ -75,7 +77,8 @@ def move(view: View, id_: str, category: str, *, actor: str, reason: str) -> Cha
         InputError: The category cannot be used.
         ConflictError: A file of that name is there already.
     """
-    category = clean_category(category)
+    with quoting_no_secret():
+        category = clean_category(screened_name("category", category, view.settings))
     with staging(view.layout) as staging_fd, translated("move the observation"), writing(view):
         now = read_one(view, _current(view, id_))
         return _commit(view, staging_fd, now, in_category(view, now, category), actor, reason)

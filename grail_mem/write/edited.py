@@ -28,6 +28,7 @@ from grail_mem.store.observation_file import FileRow, fields_of, read_observatio
 from grail_mem.write.evidence import resolved, with_evidence
 from grail_mem.write.permit import for_caller, meant
 from grail_mem.write.receipts import require_new
+from grail_mem.write.screening import quoting_no_secret
 from grail_mem.write.staged import Placing, confirm, discard, make_durable, place, stage
 from grail_mem.write.validate import Draft, make_observation, with_endpoints
 
@@ -107,7 +108,8 @@ def make_new(view: View, draft: Draft, *, taken: Collection[str] = (), create: b
         InputError: The draft cannot be used; `problems` lists every reason.
         ConflictError: Every name for its file is taken.
     """
-    draft, located = with_evidence(view, for_caller(view, draft))
+    with quoting_no_secret():
+        draft, located = with_evidence(view, for_caller(view, draft))
     made, warnings = make_observation(draft, now=datetime.now(UTC), settings=view.settings)
     warnings += located
     folder = folder_on_disk(view.layout, made.category, create=create)
@@ -157,9 +159,15 @@ def with_fields(view: View, edited: Edited, patch: Mapping[str, Any]) -> Edited:
     if patch.get("evidence") is not None:
         about = {name: patch.get(name, getattr(old, name)) for name in ("session", "scope")}
         claim = patch.get("content", old.content or old.title)
-        evidence, located = resolved(view, patch["evidence"], claim, **about)
+        with quoting_no_secret():
+            evidence, located = resolved(view, patch["evidence"], claim, **about)
         patch = {**patch, "evidence": evidence}
-    made, warned = make_observation(Draft(**(beside | dict(patch))), now=datetime.now(UTC), settings=view.settings)
+    made, warned = make_observation(
+        Draft(**(beside | dict(patch))),
+        now=datetime.now(UTC),
+        settings=view.settings,
+        kept=frozenset(beside).difference(patch),
+    )
     new = replace(old, **{name: getattr(made, name) for name in patch})
     warnings = [*warned, *located]
     if "entities" in patch or "relationships" in patch:

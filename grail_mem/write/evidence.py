@@ -19,6 +19,7 @@ from grail_mem.store.sources import Locator, Turn, digest, parse_locator
 from grail_mem.support.checkers import checker_of
 from grail_mem.support.support import Support, check_support
 from grail_mem.write.quotes import Quote, clean_quote, read_quotes
+from grail_mem.write.screening import screened_quotes
 from grail_mem.write.validate import Draft
 
 KIND_OF_ROLE: Final = {
@@ -219,7 +220,7 @@ def resolved(
     problems: list[InputError] = []
     session = session if isinstance(session, str) else None
     scope = scope if isinstance(scope, str) else None
-    for said in read_quotes(value):
+    for said in read_quotes(screened_quotes(value, view.settings)):
         try:
             found = locate(
                 view, said.quote, source=said.source, session=said.session or session, scope=scope, turn=said.turn

@@ -37,6 +37,7 @@ from grail_mem.store.sources import (
     render_held,
 )
 from grail_mem.write.permit import meant
+from grail_mem.write.screening import screened_name, screened_source
 from grail_mem.write.staged import Placing, discard, make_durable, place, stage, staging, writing
 from grail_mem.write.transcript import Appended, Sent, append, read_turns, require_own
 
@@ -89,6 +90,7 @@ def ingest_chat(view: View, turns: Iterable[Any], *, session: object, scope: obj
     name = gather.read("session", session, clean_session, "")
     if session is None:
         gather.found.append("session is missing: name the conversation that the turns belong to.")
+    name = gather.read("session", name, lambda text: screened_name("session", text, view.settings), "")
     whose = gather.read("scope", meant(view, scope), clean_scope, None)
     if isinstance(turns, str | bytes | Mapping) or not isinstance(turns, Iterable):
         gather.found.append(f"turns must be a list of mappings, not {type(turns).__name__}.")
@@ -216,6 +218,9 @@ def ingest_text(
     gather.stop("Nothing was ingested.")
     cleaned, replaced = clean_text(str(text))
     warnings = ["text held NUL characters or half surrogate pairs; they became U+FFFD."] if replaced else []
+    cleaned, found = screened_source("text", cleaned, view.settings)
+    said = {name: screened_source(name, value, view.settings)[0] for name, value in said.items()}
+    warnings += found
     about = said | {"media_type": "text/plain", "at": format_time(at)}
     return _keep(view, cleaned.encode(), "txt", about, whose, warnings, actor)
 
@@ -243,7 +248,12 @@ def ingest_document(
     kind = kind or mimetypes.guess_type(file.name)[0] or "application/octet-stream"
     about = {"title": said or file.name, "from": file.name, "media_type": kind, "at": format_time(datetime.now(UTC))}
     about = {name: clean_text(value)[0] for name, value in about.items()}
-    warnings = [] if _is_text(data) else ["it is not UTF-8 text, so nothing in it can be quoted."]
+    about = {name: screened_source(name, value, view.settings)[0] for name, value in about.items()}
+    found: tuple[str, ...] = ()
+    if _is_text(data):
+        text, found = screened_source("the document", data.decode(), view.settings)
+        data = data if text == data.decode() else text.encode()
+    warnings = [*found] if _is_text(data) else ["it is not UTF-8 text, so nothing in it can be quoted."]
     return _keep(view, data, _extension(file, kind), about, whose, warnings, actor)
 
 

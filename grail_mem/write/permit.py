@@ -16,8 +16,8 @@ from grail_mem.write.validate import Draft
 PRIVATE: Final = "private"
 
 
-def for_caller(view: View, draft: Draft) -> Draft:
-    """The draft with the scope it goes to, which the caller may write to; a session's own when it names none.
+def for_caller(view: View, draft: Draft, right: str = "write") -> Draft:
+    """The draft with the scope it goes to, where the caller has the right; a session's own when it names none.
 
     Raises:
         InputError: The scope is none.
@@ -27,7 +27,7 @@ def for_caller(view: View, draft: Draft) -> Draft:
         return draft
     draft = replace(draft, scope=meant(view, draft.scope))
     if isinstance(draft.scope, str):
-        view.access.require("write", draft.scope)
+        view.access.require(right, draft.scope)
     return draft
 
 

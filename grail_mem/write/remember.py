@@ -37,6 +37,7 @@ from grail_mem.write.ingest import SourceFile, placed, placing_of
 from grail_mem.write.placed_facts import Written, is_decided, with_facts
 from grail_mem.write.quotes import Quote
 from grail_mem.write.receipts import require_new
+from grail_mem.write.screening import quoting_no_secret, screened_name, screened_quotes
 from grail_mem.write.staged import Placing, discard, make_durable, place, stage, staging, writing
 from grail_mem.write.transcript import Sent, append, derived_id, require_own
 from grail_mem.write.validate import Draft
@@ -131,6 +132,10 @@ def remember(
         AccessError: The caller may not write there.
         StoreError: The disk did not take it; nothing was stored.
     """
+    with quoting_no_secret():
+        claim = screened_quotes(claim, view.settings)
+        evidence = screened_quotes(evidence, view.settings)
+        session = session if not isinstance(session, str) else screened_name("session", session, view.settings)
     own = {**(fields or {}), **({} if attribute is None else {"attribute": attribute})}
     asked = read_claim(view, claim, evidence, source, session, role, allow_inference, scope, own)
     view.access.require("write", asked.scope)

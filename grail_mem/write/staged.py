@@ -23,6 +23,7 @@ from grail_mem.store.ledger_line import Entry
 from grail_mem.store.lock import exclusive
 from grail_mem.write.init import make_store
 from grail_mem.write.recovery import LOCK, checkpoint, recover
+from grail_mem.write.screening import for_ledger
 from grail_mem.write.sweep import sweep_if_due
 
 LEFTOVER_AFTER_S: Final = 3600.0
@@ -145,6 +146,7 @@ def _committed(
     """Record a change in the journal, let the block put its files in place, and tell the ledger; all or none."""
     promised = not files or view.settings.durability == "full"
     clone = view.clone_name()
+    entries = [for_ledger(entry, view.settings) for entry in entries]
     with view.appending(clone) as chain:
         drafted = chain.draft(entries)
         record = Record(clone, drafted.lines, files, promised)

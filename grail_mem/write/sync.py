@@ -6,6 +6,7 @@ Knows nothing of how changes are found beyond asking the view.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -20,6 +21,7 @@ from grail_mem.store.files import read_file, translated
 from grail_mem.store.frontmatter_edit import edit
 from grail_mem.store.ledger_line import Entry
 from grail_mem.store.observation_file import FileRow
+from grail_mem.write.secret_scan import problems_in
 from grail_mem.write.staged import Placing, discard, make_durable, place, stage, staging, tell, writing
 from grail_mem.write.sweep import sweep_heard
 
@@ -91,17 +93,46 @@ def sync(
         _tell(view, changes, actor)
         sweep_heard(view)
     stamped = _stamp(view, actor) if stamping else ()
-    return _report(view, n_files, changes, stamped=stamped, dry_run=False)
+    return _report(view, n_files, changes, stamped=stamped, dry_run=False, found=_screened(view, changes))
 
 
-def _report(view: View, n_files: int, changes: Sequence[Change], *, stamped: Sequence[str], dry_run: bool) -> Synced:
+def _report(
+    view: View,
+    n_files: int,
+    changes: Sequence[Change],
+    *,
+    stamped: Sequence[str],
+    dry_run: bool,
+    found: Sequence[Problem] = (),
+) -> Synced:
     def paths(kind: str) -> tuple[str, ...]:
         return tuple(sorted(change.path for change in changes if change.kind == kind))
 
     moved = tuple(sorted((change.was, change.path) for change in changes if change.kind == "relocate"))
     return Synced(
-        n_files, paths("adopt"), paths("edit"), moved, paths("vanish"), tuple(sorted(stamped)), view.problems(), dry_run
+        n_files,
+        paths("adopt"),
+        paths("edit"),
+        moved,
+        paths("vanish"),
+        tuple(sorted(stamped)),
+        (*view.problems(), *found),
+        dry_run,
     )
+
+
+def _screened(view: View, changes: Sequence[Change]) -> list[Problem]:
+    """Secrets and orders in files that others wrote, which are told and left as they are."""
+    if (view.settings.screening, view.settings.screening_orders) == ("off", "off"):
+        return []
+    wanted = {"secret": view.settings.screening != "off", "order": view.settings.screening_orders != "off"}
+    found: list[Problem] = []
+    for change in changes:
+        if change.kind in ("adopt", "edit"):
+            with suppress(OSError):  # gone again; the next sync tells
+                text = read_file(view.layout.root / change.path)[0].decode(errors="replace")
+                found += [replace(p, severity="warning") for p in problems_in(change.path, text) if wanted[p.code]]
+    return found
 
 
 def _tell(view: View, changes: Sequence[Change], actor: str) -> None:

@@ -27,6 +27,7 @@ from grail_mem.store.sources import (
     part_head,
     part_path,
 )
+from grail_mem.write.screening import screened_source
 
 FIELDS: Final = ("role", "speaker", "text", "at", "id", "partial", "correction")
 MAX_ID: Final = 200
@@ -141,6 +142,8 @@ def _text(value: Any, settings: Settings, remarks: list[str]) -> str:
         raise InputError(
             f"text is {size} bytes long; the setting max_content_bytes allows {settings.max_content_bytes}."
         )
+    text, found = screened_source("text", text, settings)
+    remarks += found
     if replaced:
         remarks.append("text held NUL characters or half surrogate pairs; they became U+FFFD.")
     return text

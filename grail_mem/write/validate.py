@@ -31,6 +31,7 @@ from grail_mem.model.ulid import id_time, is_id, new_id
 from grail_mem.settings import Settings
 from grail_mem.store.observation_file import read_entity, read_relationship, unique_entities
 from grail_mem.write.quotes import read_quotes
+from grail_mem.write.screening import quoting_no_secret, screened
 
 MAX_TITLE: Final = 1_000
 MAX_ITEMS: Final = 1_000
@@ -88,18 +89,42 @@ def read_draft(values: Mapping[str, Any]) -> Draft:
     return Draft(**values)
 
 
-def make_observation(draft: Draft, *, now: datetime, settings: Settings) -> tuple[Observation, tuple[str, ...]]:
-    """A valid observation with a new id, and warnings about what was adjusted.
+def make_observation(
+    draft: Draft, *, now: datetime, settings: Settings, kept: frozenset[str] = frozenset()
+) -> tuple[Observation, tuple[str, ...]]:
+    """A valid observation with a new id, screened, and warnings about what was adjusted.
 
     Args:
         draft: What the caller sent.
         now: The moment of recording, and the time that relative times are counted from.
-        settings: Zone, default category and limits.
+        settings: Zone, default category, limits, and what is screened.
+        kept: Fields that stand in the file already, which are not screened.
 
     Raises:
-        InputError: The draft cannot be used; `problems` lists every reason.
+        InputError: The draft cannot be used; `problems` lists every reason and quotes no secret.
     """
-    warnings: list[str] = []
+    with quoting_no_secret():
+        try:
+            draft, warnings = screened(draft, settings, kept=kept)
+        except InputError as error:
+            raise _with_all(error, draft, now, settings) from None
+        return _made_observation(draft, now, settings, list(warnings))
+
+
+def _with_all(error: InputError, draft: Draft, now: datetime, settings: Settings) -> InputError:
+    """A refusal of what was screened, with what else is wrong with the draft."""
+    try:
+        _made_observation(draft, now, settings, [])
+    except InputError as other:
+        problems = (*error.problems, *other.problems)
+        hint = f"{error.hint} {other.hint}".strip()
+        return InputError(" ".join(("The observation cannot be stored.", *problems)), hint=hint, problems=problems)
+    return error
+
+
+def _made_observation(
+    draft: Draft, now: datetime, settings: Settings, warnings: list[str]
+) -> tuple[Observation, tuple[str, ...]]:
     gather = Gather()
     id_ = new_id()
     recorded_at = id_time(id_) or now

@@ -21,8 +21,8 @@ from typing import Any, Final
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from grail_mem import Memory
+from grail_mem.model.untrusted import flags_of
 from grail_mem.recall.pack import Pack, render_pack
-from grail_mem.recall.untrusted import flags_of
 
 NOTES: Final = Path(__file__).parent / "poison_notes.json"
 AUTHOR: Final = "a web page, unverified"

@@ -13,9 +13,10 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 from poisoning import AUTHOR, LIES, QUESTION, TRUTH, fence_holds, items_of, items_of_json, notes, repeated, store_of
 
 from grail_mem import Memory
+from grail_mem.model.orders import MEANINGS
+from grail_mem.model.untrusted import flags_of
 from grail_mem.recall.hit import hit_of
 from grail_mem.recall.pack import render_pack
-from grail_mem.recall.untrusted import MEANINGS, flags_of
 
 NOTES = notes()
 BY_NAME = {note["name"]: note for note in NOTES}

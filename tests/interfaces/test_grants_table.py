@@ -30,6 +30,7 @@ SEES: dict[str, Call] = {
     "list_tags": lambda s, _: s.list_tags(),
     "sql": lambda s, _: s.sql("SELECT * FROM observations").to_pylist(),
     "graph": lambda s, _: list(s.graph().edges(data=True)),
+    "scan": lambda s, _: s.scan().to_dict(),
     "ids_ending": lambda s, i: s.ids_ending(i[-4:]),
     "proposals": lambda s, _: [p.to_dict() for p in s.proposals(status="all")],
     "due": lambda s, _: [item.to_dict() for item in s.due(within="90d")],
@@ -67,6 +68,11 @@ OTHERS = {
     "apply": "test_proposals_are_made_and_decided_where_it_may",
     "reject": "test_proposals_are_made_and_decided_where_it_may",
     "undo": "test_proposals_are_made_and_decided_where_it_may",
+    "finish": "it submits what the session's own turns say, tests/write/test_extraction.py",
+    "submit": "its rights are tested with the candidates, tests/write/test_candidates.py",
+    "candidates": "as submit",
+    "approve": "as submit",
+    "decline": "as submit",
     "close": "it changes nothing and shows nothing",
 }
 """Verbs with a test of their own below, or the reason for none."""
@@ -82,7 +88,7 @@ def memory(tmp_path: Path) -> Any:
 def stored(memory: Memory) -> str:
     memory.ingest_chat([{"role": "user", "text": f"{SECRET} is what nobody else may know."}], session="s", scope=SCOPE)
     return memory.add_observation(
-        title=f"About {SECRET}", content=f"{SECRET} is what nobody else may know.", category=f"{SECRET}/deep", tags=[SECRET],
+        title=f"About {SECRET}", content=f"{SECRET} is what nobody else may know; password=hunter2", category=f"{SECRET}/deep", tags=[SECRET],
         entities=[SECRET, "Acme"], relationships=[{"source": SECRET, "target": "Acme", "relationship_type": "OWNS"}],
         scope=SCOPE, review_at="2026-01-01", evidence={"quote": f"{SECRET} is what nobody else may know", "session": "s"},
     ).id  # fmt: skip

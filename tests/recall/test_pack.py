@@ -11,9 +11,9 @@ import pytest
 
 from grail_mem import InputError
 from grail_mem.model.observation import Evidence, Observation
+from grail_mem.model.untrusted import as_data, flags_of, shown
 from grail_mem.recall.hit import Hit, hit_of
 from grail_mem.recall.pack import render_pack
-from grail_mem.recall.untrusted import as_data, flags_of, shown
 from grail_mem.store.schema import public_table
 
 

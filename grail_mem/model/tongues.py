@@ -1,11 +1,12 @@
-"""What a text reads like besides data: orders, other speakers' turns, claims of authority, what loads or sends something.
+"""How languages beside English say that what came before does not count, as beginnings of words.
 
-Advice for who reads it: words can be put in more ways than are listed here. Knows nothing of fences.
+Advice for who reads a text: words can be put in more ways than are listed here. Knows nothing of what is done about it.
 """
 
 from __future__ import annotations
 
 import unicodedata
+from functools import cache
 from typing import Final, NamedTuple
 
 import regex as re
@@ -73,57 +74,17 @@ def _said(tongue: _Tongue) -> str:
     return "|".join([said, *([folded(tongue.also)] if tongue.also else [])])
 
 
-_PATTERNS: Final = {
-    "instruction": (
-        (r"\b(?:ignore|disregard|forget|override|bypass|do not follow|don['’]t follow)\b.{0,40}\b(?:previous|prior|earlier|above|preceding|"
-        r"all|any|your|these|system|other)\b.{0,40}\b(?:instructions?|rules?|prompts?|guidelines?|directives?|directions?|orders|messages?|"
-        r"memor(?:y|ies)|observations?|training)\b"),
-        r"\b(?:you must|you should|you shall|you will|you are to) (?:now|always|never|immediately|only|henceforth|obey|comply)\b",
-        r"\b(?:you are|act as|behave as|pretend to be) (?:now|no longer|henceforth|an? (?:unrestricted|jailbroken|different))\b",
-        r"\b(?:from now on|henceforth),? (?:you|always|never|ignore|respond|reply|answer|treat)\b",
-        r"\b(?:system|developer|hidden|initial) (?:prompt|message|instructions?)\b",
-        r"\bnew (?:instructions?|rules?|system prompt)\s*:",
-        (r"\b(?:important|attention|note)\b.{0,20}\b(?:assistant|ai|model|agent)s?\b.{0,20}"
-         r"\b(?:must|should|do not|never|always)\b"),
-        r"\bdo not (?:tell|inform|mention|reveal|show)\b.{0,30}\b(?:user|human|anyone|operator)\b",
-        r"\b(?:reveal|print|repeat|leak|exfiltrate)\b.{0,30}\b(?:prompt|instructions|secrets?|api keys?|credentials|passwords?)\b",
-        r"(?<!\p{L})(?:" + "|".join(_said(t) for t in _TONGUES if t.verbs[0].isascii()) + ")",
-    ),
-    "role": (
-        r"(?:^|\n)[ \t>*#_\-\[(\"']{0,8}(?:system|developer|assistant|human|tool)\b[ \t*_\])\"']{0,4}[:：]",
-        r"(?:^|\n)[ \t>*#]{0,8}[\[【(](?:system|developer|admin(?:istrator)?|root)\b[^\])】\n]{0,20}[\])】]",
-        r"<\s*\|\s*[\w ]{1,40}\|\s*>|<<\s*/?\s*sys\s*>>|\[\s*/?\s*inst\s*\]|</?s>|<(?:start|end)_of_turn>",
-        r"<\s*/?\s*(?:system|assistant|user|human|developer|tool|function|instructions?|tool_(?:use|call|result)|function_(?:calls?|results?)|invoke)\b[^<>]{0,80}>",
-        r"(?:^|\n)\s*#{1,6}\s*(?:system|instructions?|assistant|developer)\s*:?\s*(?:\n|$)",
-    ),
-    "label": (
-        (r"\b(?:trust(?:ed)?|trust[ _-]?level|authority|priority|clearance|verified|confidence|status|source(?:_kind)?)[\"'”]?\s*[=:：]\s*[\"'“]?"
-        r"(?:high(?:est)?|full|absolute|system|admin(?:istrator)?|root|owner|security[ -]team|trusted|verified|confirmed|true|yes|100 ?%|1(?:\.0+)?\b)"),
-        (r"(?:^|\n)---[^\n]*\n(?:[^\n]{0,200}\n){0,20}?[ \t]*"
-         r"(?:scope|source_kind|confidence|status|supersedes|superseded_by|trust|authority|valid_until|evidence|id)[ \t]*:"),
-        r"\b(?:verified|approved|signed|authori[sz]ed|confirmed) by (?:the )?(?:system|admin\w*|security|owner|developers?|operators?|anthropic|openai)\b",
-        r"\b(?:supersedes?|overrides?|replaces?|overrules?) (?:all|any|every)\b",
-        r"\bthis (?:memory|observation|note|message) (?:is|has) (?:trusted|authoritative|the only|the highest|priority|precedence)\b",
-    ),
-    "remote": (
-        r"!\[[^\]\n]{0,200}\](?:\(\s*<?(?:https?:)?//|\[)",
-        r"<\s*(?:img|iframe|script|link|object|embed|video|audio|source|svg|image|form|meta|base)\b[^<>]{0,300}?\b(?:src|href|data|action|content)\s*=",
-        r"\]\(\s*<?(?:javascript|vbscript|data)\s*:",
-        r"\]\(\s*<?(?:https?:)?//[^)\s]{0,300}(?:[{<$]|%7b)",
-        r"\burl\(\s*[\"']?(?:https?:)?//",
-    ),
-}  # fmt: skip
-_READS_LIKE: Final = {name: re.compile("|".join(patterns), re.DOTALL) for name, patterns in _PATTERNS.items()}
-_IN_OTHER_SCRIPTS: Final = re.compile("|".join(_said(t) for t in _TONGUES if not t.verbs[0].isascii()), re.DOTALL)
+@cache
+def _of_latin() -> re.Pattern[str]:
+    tongues = [tongue for tongue in _TONGUES if tongue.verbs[0].isascii()]
+    return re.compile(r"(?<!\p{L})(?:" + "|".join(map(_said, tongues)) + ")", re.DOTALL)
 
 
-def like_orders(text: str) -> set[str]:
-    """The names of what a folded text reads like, letters of other scripts taken for those that they look like as well."""
-    found = {name for name, pattern in _READS_LIKE.items() if pattern.search(text)}
-    if text.isascii():
-        return found
-    if _IN_OTHER_SCRIPTS.search(text):
-        found.add("instruction")
-    if (latin := text.translate(LOOKALIKES)) != text:
-        found |= {name for name, pattern in _READS_LIKE.items() if name not in found and pattern.search(latin)}
-    return found
+@cache
+def _of_others() -> re.Pattern[str]:
+    return re.compile("|".join(_said(t) for t in _TONGUES if not t.verbs[0].isascii()), re.DOTALL)
+
+
+def gives_orders(text: str) -> bool:
+    """Whether a folded text says in one of these languages that what came before does not count, or what to do from now on."""
+    return _of_latin().search(text) is not None or (not text.isascii() and _of_others().search(text) is not None)

@@ -11,7 +11,8 @@ from typing import Final
 
 import regex as re
 
-from grail_mem.recall.orders import LOOKALIKES, folded, like_orders
+from grail_mem.model.orders import MEANINGS, reads_like
+from grail_mem.model.tongues import LOOKALIKES, folded
 
 FENCES: Final = ("memories", "observation", "overview", "turn")
 """The tags of a pack; stored text holds none of them unescaped."""
@@ -30,19 +31,10 @@ _HIDDEN: Final = re.compile(
 )
 """Controls, formats, bidirectional marks, tags, surrogates, separators and whatever else is drawn as nothing."""
 _SHOWN: Final = re.compile(r"⟨U\+[0-9A-F]{4,6}⟩")
-_OPENING: Final = re.compile(r"[<＜﹤‹〈《⟨˂ᐸ❮❰](?!U\+[0-9A-F]{4,6}⟩)")
+_OPENINGS: Final = frozenset("<＜﹤‹〈《⟨˂ᐸ❮❰")
+_OPENING: Final = re.compile(rf"[{''.join(sorted(_OPENINGS))}](?!U\+[0-9A-F]{{4,6}}⟩)")
 _WINDOW: Final = 400
 """Characters behind a bracket that are looked at: a tag that hidden characters stretch further is none that a model reads."""
-
-MEANINGS: Final = {
-    "instruction": "reads like an instruction",
-    "role": "imitates another speaker's turn",
-    "label": "claims authority",
-    "fence": "imitates this fence",
-    "hidden": "holds hidden characters",
-    "remote": "loads or sends something when it is shown",
-}
-"""The flags in the order they are given, and what each says."""
 
 
 def shown(text: str) -> str:
@@ -91,8 +83,8 @@ def flags_of(texts: Iterable[str]) -> tuple[str, ...]:
         plain = shown(text)
         if len(plain) != len(text.replace("\r\n", "\n")):
             found.add("hidden")
-        found.update(like_orders(_folded(plain)))
-        if any(_begins(m, FENCES) for m in _OPENING.finditer(plain)):
+        found.update(reads_like(_folded(plain)))
+        if not _OPENINGS.isdisjoint(plain) and any(_begins(m, FENCES) for m in _OPENING.finditer(plain)):
             found.add("fence")
     return tuple(name for name in MEANINGS if name in found)
 
@@ -106,4 +98,4 @@ def _begins(opening: re.Match[str], names: tuple[str, ...]) -> bool:
 
 def _folded(text: str) -> str:
     """A text for comparing, without what `shown` wrote into it."""
-    return folded(_SHOWN.sub("", text))
+    return folded(_SHOWN.sub("", text) if "⟨" in text else text)
