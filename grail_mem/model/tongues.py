@@ -6,6 +6,7 @@ Advice for who reads a text: words can be put in more ways than are listed here.
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterator
 from functools import cache
 from typing import Final, NamedTuple
 
@@ -68,16 +69,39 @@ _TONGUES: Final = (
 """Languages beside English, written as they are and folded before use."""
 
 
+_GROUP: Final = re.compile(r"\(\?:((?:[^()]|\((?:[^()])*\))*)\)")
+_PLAIN: Final = re.compile(r"(?:[\p{L}' ](?![?*\[]))*")
+
+
 def _said(tongue: _Tongue) -> str:
     verbs, nouns = f"(?:{folded(tongue.verbs)})", f"(?:{folded(tongue.nouns)})"
     said = rf"{nouns}.{{0,30}}{verbs}" if tongue.is_verb_last else rf"{verbs}.{{0,50}}{nouns}"
     return "|".join([said, *([folded(tongue.also)] if tongue.also else [])])
 
 
+def _marks(pattern: str) -> Iterator[str]:
+    """Beginnings of which one stands wherever a pattern is found: the plain letters that each of its alternatives begins with."""
+    depth, begin = 0, 0
+    for at, character in enumerate(f"{pattern}|"):
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        if character == "|" and depth == 0:
+            alternative, begin = pattern[begin:at], at + 1
+            inner = _GROUP.match(alternative)
+            if inner is not None:
+                yield from _marks(inner[1])
+            else:
+                yield _PLAIN.match(alternative)[0]  # type: ignore[index]  # it matches nothing, too
+
+
 @cache
-def _of_latin() -> re.Pattern[str]:
-    tongues = [tongue for tongue in _TONGUES if tongue.verbs[0].isascii()]
-    return re.compile(r"(?<!\p{L})(?:" + "|".join(map(_said, tongues)) + ")", re.DOTALL)
+def _of_latin() -> tuple[tuple[tuple[str, ...], re.Pattern[str]], ...]:
+    """By language: beginnings of which one stands in a text that has the pattern, and the pattern."""
+    made = []
+    for tongue in (tongue for tongue in _TONGUES if tongue.verbs[0].isascii()):
+        said = [folded(text) for text in (tongue.verbs, tongue.also) if text]
+        marks = tuple(dict.fromkeys(mark for text in said for mark in _marks(text)))
+        made.append((marks, re.compile(rf"(?<!\p{{L}})(?:{_said(tongue)})", re.DOTALL)))
+    return tuple(made)
 
 
 @cache
@@ -87,4 +111,7 @@ def _of_others() -> re.Pattern[str]:
 
 def gives_orders(text: str) -> bool:
     """Whether a folded text says in one of these languages that what came before does not count, or what to do from now on."""
-    return _of_latin().search(text) is not None or (not text.isascii() and _of_others().search(text) is not None)
+    for marks, pattern in _of_latin():
+        if any(mark in text for mark in marks) and pattern.search(text) is not None:
+            return True
+    return not text.isascii() and _of_others().search(text) is not None

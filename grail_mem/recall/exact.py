@@ -131,4 +131,4 @@ def _shown(f: Filter, condition: str) -> str:
     if not hasattr(f, condition):
         return f"{from_us(getattr(f, f'{condition}_us')):%Y-%m-%dT%H:%M:%SZ}"
     value = getattr(f, condition)
-    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    return ", ".join(map(str, filter(None, value))) if isinstance(value, tuple) else str(value)

@@ -79,6 +79,8 @@ def told(ask: Callable[[], Any]) -> object:
     said = given.to_dict()
     if said.get("abstention") and said["abstention"]["reason"] in ("nothing_stored", "not_permitted"):
         return "nothing"  # which a session says in other words
+    if said.get("abstention") and "scope=" in said["abstention"]["detail"]:
+        return "nothing"  # in scopes of which it may read none
     return without_times(said)
 
 
