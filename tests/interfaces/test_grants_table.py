@@ -69,7 +69,7 @@ OTHERS = {
     "reject": "test_proposals_are_made_and_decided_where_it_may",
     "undo": "test_proposals_are_made_and_decided_where_it_may",
     "finish": "it submits what the session's own turns say, tests/write/test_extraction.py",
-    "submit": "its rights are tested with the candidates, tests/write/test_candidates.py",
+    "submit": "its rights are tested with the candidates, tests/write/test_candidate_files.py",
     "candidates": "as submit",
     "approve": "as submit",
     "decline": "as submit",
