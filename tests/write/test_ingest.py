@@ -50,6 +50,7 @@ def test_turns_are_kept_one_a_line_with_number_role_time_and_digest(tmp_path: Pa
         assert memory.check().ok
     assert (done.source, done.n_turns, done.n_new, done.warnings) == ("sources/chats/2026-06-02.jsonl", 3, 3, ())
     head, *rest = lines(tmp_path)
+    assert len(head.pop("id")) == 26
     assert head == {"v": 1, "session": "2026-06-02"}
     assert [line["turn"] for line in rest] == [0, 1, 2]
     assert rest[0] == {
