@@ -239,8 +239,8 @@ def test_a_document_is_kept_once_by_its_bytes(tmp_path: Path) -> None:
     assert not done.source.endswith(".md")
     meta = json.loads(next((root / "sources/documents").glob("*.meta.json")).read_text())
     assert set(meta["scopes"]) == {"", "user:ann"}
-    assert meta["scopes"][""] | {"at": ""} == {
-        "at": "", "file": "markdown", "from": "Report 1.md", "media_type": "text/markdown", "title": "The report",
+    assert meta["scopes"][""] | {"at": "", "id": ""} == {
+        "at": "", "id": "", "file": "markdown", "from": "Report 1.md", "media_type": "text/markdown", "title": "The report",
     }  # fmt: skip
 
 
