@@ -19,7 +19,7 @@ from typing import Any, Final
 from grail_mem.errors import ConflictError, GrailError, InputError, StoreError
 from grail_mem.keep import chains
 from grail_mem.keep.chains import Chained
-from grail_mem.keep.forgotten import is_forgotten, mentions_forgotten, receipts_in
+from grail_mem.keep.forgotten import is_forgotten, mentions_forgotten, receipts_in, source_left
 from grail_mem.keep.members import SINGLE, SOURCES, is_chain, members, unit_of
 from grail_mem.keep.owner import require_owner
 from grail_mem.keep.place import is_part
@@ -27,7 +27,7 @@ from grail_mem.keep.verify import BackupChecked, verify
 from grail_mem.model.times import format_time
 from grail_mem.query.view import View
 from grail_mem.settings import read_settings
-from grail_mem.store.files import FILE_MODE, FOLDER_MODE, read_file, translated, write_all
+from grail_mem.store.files import FILE_MODE, FOLDER_MODE, read_file, replace_file, translated, write_all
 from grail_mem.store.layout import OUTPUT, SETTINGS_FILE, UNDO, Layout
 from grail_mem.store.ledger import chains as chain_files
 from grail_mem.store.ledger_line import Entry
@@ -314,13 +314,18 @@ def _leave_out(ready: Path, found: BackupChecked, then: list[Entry], receipts: R
         if is_chain(path) or path in SINGLE:
             continue
         data, _ = read_file(ready / path)
+        left: bytes | None = data
         if layout.holds(path):
-            stays_out = is_forgotten(receipts, ids.get(path, ""), data)
-        else:
-            stays_out = path.startswith((f"{UNDO}/", f"{SOURCES}/")) and mentions_forgotten(receipts, data)
-        if stays_out:
+            left = None if is_forgotten(receipts, ids.get(path, ""), data) else data
+        elif path.startswith(f"{UNDO}/"):
+            left = None if mentions_forgotten(receipts, data) else data
+        elif path.startswith(f"{SOURCES}/"):
+            left = source_left(receipts, path, data)
+        if left is None:
             os.unlink(ready / path)
             left_out.add(path)
+        elif left != data:
+            replace_file(ready / path, left)
     if any(path.startswith(f"{OUTPUT}/") for path in found.files):  # a snapshot holds what files said
         shutil.rmtree(ready / OUTPUT, ignore_errors=True)
     return left_out

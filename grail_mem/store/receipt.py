@@ -26,6 +26,8 @@ _KEPT: Final = 1_024
 """Slow digests kept, so that what was worked out before a lock was taken is not worked out again under it."""
 QUICK: Final = 2**6
 """Cost of the digest of a turn or document: 64 KiB and 0.2 ms, since a conversation has thousands of turns; chosen."""
+EVERYWHERE: Final = "*"
+"""Stands for the scope of a document that nobody holds any more."""
 ALONE: Final = 40
 """Characters from which on a text is the same whatever title it has; shorter ones, such as `Yes.`, are many people's."""
 _SALT_BYTES: Final = 16
@@ -81,7 +83,7 @@ class Receipt:
 
 def detail_of(text: str, salt: str) -> str:
     """What a receipt keeps of a text, as it stands in the ledger."""
-    return json.dumps({"salt": salt, "hint": _hint(salt, text), "digest": _slow(salt, text)}, separators=(",", ":"))
+    return json.dumps({"salt": salt, "hint": hint_of(salt, text), "digest": _slow(salt, text)}, separators=(",", ":"))
 
 
 def text_of_turn(text: str, session: str, scope: str | None) -> str:
@@ -126,7 +128,8 @@ def new_salt() -> str:
     return secrets.token_hex(_SALT_BYTES)
 
 
-def _hint(salt: str, text: str) -> int:
+def hint_of(salt: str, text: str) -> int:
+    """The first bits of a fast digest, by which most texts are told from those that a digest was kept of."""
     digest = blake2b(text.encode(errors="surrogatepass"), digest_size=4, key=bytes.fromhex(salt))
     return int.from_bytes(digest.digest(), "big") >> (32 - HINT_BITS)
 
@@ -185,7 +188,7 @@ class Receipts:
     def saying(self, text: str) -> Receipt | None:
         """The receipt of an observation that said this, unless it was told again on purpose; see `text_of`."""
         for salt, by_hint in self._by_salt().items():
-            there = by_hint.get(_hint(salt, text), ())
+            there = by_hint.get(hint_of(salt, text), ())
             if there:
                 digest = _slow(salt, text)
                 for receipt in there:

@@ -301,7 +301,7 @@ def meta_path(path: str) -> str:
 
 def held(layout: Layout, path: str) -> dict[str, dict[str, str]]:
     """What is known of a document, by scope; what somebody broke is passed over."""
-    found = _kept(layout, meta_path(path), lambda data: (_held_in(data),))
+    found = _kept(layout, meta_path(path), lambda data: (held_in(data),))
     return dict(found[0]) if found else {}
 
 
@@ -311,7 +311,8 @@ def render_held(scopes: Mapping[str, Mapping[str, str]]) -> bytes:
     return text.encode() + b"\n"
 
 
-def _held_in(data: bytes) -> dict[str, dict[str, str]]:
+def held_in(data: bytes) -> dict[str, dict[str, str]]:
+    """What is known of a document by scope, from the bytes of that file."""
     try:
         scopes = json.loads(data)["scopes"]
         return {

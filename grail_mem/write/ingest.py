@@ -28,7 +28,7 @@ from grail_mem.query.view import View
 from grail_mem.store.files import replace_file, translated
 from grail_mem.store.layout import DOCUMENTS, Layout, is_source_path
 from grail_mem.store.ledger_line import AGAIN, DISCARD, INGEST, Entry
-from grail_mem.store.receipt import detail_of_said, text_of_document, text_of_turn
+from grail_mem.store.receipt import EVERYWHERE, detail_of_said, text_of_document, text_of_turn
 from grail_mem.store.sources import (
     Part,
     chat_stem,
@@ -383,7 +383,9 @@ def _keep(
             view.catch_up()
             known = held(view.layout, f"{stem}.{extension}")
             lifted = view.receipts.told(text_of_document(digest, scope)) if (scope or "") not in known else {}
-            if lifted and not again:
+            everywhere = view.receipts.told(text_of_document(digest, EVERYWHERE))
+            lifted = {id_: lifted.get(id_, set()) | everywhere.get(id_, set()) for id_ in {*lifted, *everywhere}}
+            if view.receipts.tells(text_of_document(digest, scope)) and lifted and not again:
                 raise ConflictError(
                     "Nothing was stored. This document was erased.",
                     hint="To keep it again on purpose: `again=True`, `grail ingest --again`.",
@@ -401,6 +403,6 @@ def _keep(
         make_durable(view)
     if not files:
         warnings = [*warnings, "the same document was there already; nothing was written."]
-    if lifted:
+    if lifted and again:
         warnings = [*warnings, "the same was erased before; it is kept again."]
     return Ingested(path, 1, int(bool(files)), tuple(warnings))

@@ -17,7 +17,7 @@ from grail_mem.model.ulid import is_id, new_id
 from grail_mem.query.passages import own_scope
 from grail_mem.query.view import View
 from grail_mem.store.layout import Layout
-from grail_mem.store.receipt import mark_of, said_digest, text_of_document, text_of_turn
+from grail_mem.store.receipt import EVERYWHERE, mark_of, said_digest, text_of_document, text_of_turn
 from grail_mem.store.sources import (
     Document,
     Locator,
@@ -300,11 +300,10 @@ class _Made:
         if document.path not in whole and not meant:
             return
         goes = document.path in whole or len(meant) == len(document.held)
-        scopes = document.scopes or [None] if goes else meant
+        scopes: list[str | None] = (document.scopes or [None]) if goes else meant
         digest = stem_of(document.path)
-        self._said |= {
-            said_digest(self._salt, text_of_document(digest, own_scope(self._caller.access, s))): None for s in scopes
-        }
+        for scope in (*(own_scope(self._caller.access, scope) for scope in scopes), *([EVERYWHERE] if goes else [])):
+            self._said[said_digest(self._salt, text_of_document(digest, scope))] = None
         self._documents.append(document.path)
         meta = read_source(self._layout, meta_path(document.path))
         ids = [document.held.get(scope or "", {}).get("id", "") for scope in scopes]
