@@ -13,7 +13,7 @@ from typing import Any
 
 from grail_mem.errors import InputError
 from grail_mem.keep.export import GRANTS
-from grail_mem.keep.forgotten import receipts_in, source_left
+from grail_mem.keep.forgotten import receipts_in
 from grail_mem.keep.incoming import Incoming, Skipped
 from grail_mem.keep.members import SOURCES, unit_of
 from grail_mem.model.times import format_time
@@ -23,6 +23,7 @@ from grail_mem.store.files import open_folder, read_file, translated, write_stag
 from grail_mem.store.ledger import history
 from grail_mem.store.ledger_line import Entry
 from grail_mem.store.receipt import Receipts
+from grail_mem.write.said_left import source_left
 from grail_mem.write.staged import discard, staging, tell, writing
 
 

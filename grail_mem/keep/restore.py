@@ -19,7 +19,7 @@ from typing import Any, Final
 from grail_mem.errors import ConflictError, GrailError, InputError, StoreError
 from grail_mem.keep import chains
 from grail_mem.keep.chains import Chained
-from grail_mem.keep.forgotten import is_forgotten, mentions_forgotten, receipts_in, source_left
+from grail_mem.keep.forgotten import is_forgotten, mentions_forgotten, receipts_in
 from grail_mem.keep.members import SINGLE, SOURCES, is_chain, members, unit_of
 from grail_mem.keep.owner import require_owner
 from grail_mem.keep.place import is_part
@@ -34,6 +34,7 @@ from grail_mem.store.ledger_line import Entry
 from grail_mem.store.lock import exclusive_if_free
 from grail_mem.store.receipt import Receipts
 from grail_mem.write.recovery import checkpoint
+from grail_mem.write.said_left import source_left
 from grail_mem.write.staged import writing
 from grail_mem.write.swap import is_left, ready_folder, swap
 

@@ -28,10 +28,11 @@ from grail_mem.store.lock import exclusive_if_free
 from grail_mem.store.receipt import forget_texts
 from grail_mem.store.redaction import Line, count, redact
 from grail_mem.store.snapshot import names
-from grail_mem.store.sources import forget_read
+from grail_mem.store.sources import chat_paths, document_paths, forget_read, meta_path, read_source
 from grail_mem.write.evidence import forget_quoted
 from grail_mem.write.receipts import blocks_file
 from grail_mem.write.recovery import LOCK, checkpoint, recover
+from grail_mem.write.said_left import source_left
 from grail_mem.write.traces import Traces, files_naming, read_set
 from grail_mem.write.unsaid import Unsaid
 
@@ -125,11 +126,34 @@ def sweep_heard(view: View) -> None:
     ids = frozenset(receipt.id for receipt in view.receipts)
     if not ids:
         return
+    _empty_again(view)
     derived = view.reader is not None and bool(view.reader.by_id(ids))
     if derived or any(count(path, ids) for path in chains(view.layout)) or files_naming(view.layout, ids):
         intent = Intent(tuple(sorted(ids)))
         announce(view.layout, intent)
         sweep(view, intent)
+
+
+def _empty_again(view: View) -> None:
+    """Take out of transcripts and documents what was erased in another copy, or what git brought back.
+
+    Words that came back can be told only where they are looked at, so this looks at all of them; it is what a sync is for.
+    """
+    layout = view.layout
+    if not any(receipt.said for receipt in view.receipts):
+        return
+    changed = False
+    for path in [*chat_paths(layout), *document_paths(layout), *map(meta_path, document_paths(layout))]:
+        found = read_source(layout, path)
+        left = None if found is None else source_left(view.receipts, path, found[0])
+        if found is not None and left is None:
+            (layout.root / path).unlink()
+            changed = True
+        elif found is not None and left is not None and left != found[0]:
+            replace_file(layout.root / path, left)
+            changed = True
+    if changed:
+        forget_read()
 
 
 def withdraw(layout: Layout) -> None:

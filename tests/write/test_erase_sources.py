@@ -323,3 +323,32 @@ def test_a_killed_erase_of_a_session_is_finished_or_never_began(tmp_path: Path) 
         shutil.rmtree(root)
     assert outcomes == sorted(outcomes, reverse=True)
     assert set(outcomes) == {"there", "gone"}
+
+
+def test_a_clone_empties_what_git_brings_back(tmp_path: Path) -> None:
+    """The lines of both copies merged, as git's union does it: the erased words are not read, and the next sync takes them out."""
+    here, there = tmp_path / "here", tmp_path / "there"
+    said = f"The {WORDS[0]} password is kept in the blue folder upstairs."
+    with Memory(here) as memory:
+        memory.ingest_chat([{"role": "user", "text": said}, {"role": "user", "text": "It rains today."}], session="s")
+        memory.ingest_text(f"A page about {WORDS[1]}.")
+        memory.remember(f"I am {WORDS[2]} to all.", evidence=f"I am {WORDS[2]} to all.", session="gone")
+    shutil.copytree(here, there)
+    with Memory(here) as memory:
+        memory.erase(source="sources/chats/s.jsonl#turn=0", reason="request")
+        memory.erase(scope="org:store", reason="request", dry_run=True)
+        memory.erase(session="gone", reason="request")
+        (page,) = (here / "sources/documents").glob("*.txt")
+        memory.erase(source=f"sources/documents/{page.name}", reason="request")
+    with Memory(there) as other:
+        for path in (here / ".grail/ledger").glob("*.jsonl"):
+            shutil.copy(path, there / ".grail/ledger" / path.name)
+        both = (here / "sources/chats/s.jsonl").read_text() + (there / "sources/chats/s.jsonl").read_text()
+        (there / "sources/chats/s.jsonl").write_text(both)
+        assert turns(other, "s") == ["It rains today."]
+        for path in (there / "memories").rglob("*.md"):  # git deletes it here, too
+            path.unlink()
+        other.sync()
+        assert places_with(there, WORDS[:3]) == []
+        assert turns(other, "s") == ["It rains today."]
+        assert not list((there / "sources/documents").iterdir())
