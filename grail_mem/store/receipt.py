@@ -92,6 +92,11 @@ def text_of_turn(text: str, session: str, scope: str | None) -> str:
     return f"turn\0{scope or ''}\0{'' if len(said) >= ALONE else session}\0{said}"
 
 
+def text_of_quote(quote: str, source: str, scope: str | None) -> str:
+    """The same of a quote that an observation lost, by the file that it stood in."""
+    return f"quote\0{scope or ''}\0{source.partition('#')[0]}\0{_normal(quote)}"
+
+
 def text_of_document(digest: str, scope: str | None) -> str:
     """The same of a document, by the SHA-256 of its bytes."""
     return f"document\0{scope or ''}\0{digest}"

@@ -5,10 +5,15 @@ Knows nothing of where it goes.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from hashlib import sha256
 
+from grail_mem.errors import InputError
+from grail_mem.store.files import UNKNOWN_STATE
+from grail_mem.store.frontmatter_edit import edit
 from grail_mem.store.layout import is_source_path
-from grail_mem.store.receipt import EVERYWHERE, Receipts, text_of_document, text_of_turn
+from grail_mem.store.observation_file import fields_of, read_observation
+from grail_mem.store.receipt import EVERYWHERE, Receipts, text_of_document, text_of_quote, text_of_turn
 from grail_mem.store.sources import held_in, is_chat, meta_path, part_in, render_held, turn_in_line
 from grail_mem.write.unsaid import emptied
 
@@ -46,3 +51,24 @@ def _meta_left(receipts: Receipts, path: str, data: bytes) -> bytes | None:
     scopes = held_in(data)
     left = {s: said for s, said in scopes.items() if not receipts.tells(text_of_document(digest, s or None))}
     return data if left == scopes else render_held(left) if left else None
+
+
+def observation_left(receipts: Receipts, data: bytes, default_scope: str) -> bytes:
+    """A file of an observation without quotes that were erased in it; one that cannot be read stays as it is.
+
+    Args:
+        receipts: What was erased.
+        data: The bytes of the file.
+        default_scope: The scope of an observation that names none.
+    """
+    if not any(receipt.said for receipt in receipts):
+        return data
+    try:
+        o = read_observation(data, "x.md", "", UNKNOWN_STATE).observation
+    except InputError:
+        return data
+    scope = None if o.scope == default_scope else o.scope
+    left = tuple(e for e in o.evidence if not receipts.tells(text_of_quote(e.quote, e.source, scope)))
+    if left == o.evidence:
+        return data
+    return edit(data, {"evidence": fields_of(replace(o, evidence=left)).get("evidence")})

@@ -17,7 +17,7 @@ from grail_mem.model.ulid import is_id, new_id
 from grail_mem.query.passages import own_scope
 from grail_mem.query.view import View
 from grail_mem.store.layout import Layout
-from grail_mem.store.receipt import EVERYWHERE, mark_of, said_digest, text_of_document, text_of_turn
+from grail_mem.store.receipt import EVERYWHERE, mark_of, said_digest, text_of_document, text_of_quote, text_of_turn
 from grail_mem.store.sources import (
     Document,
     Locator,
@@ -182,13 +182,20 @@ def unsaid(
     kept |= {p: resting[p] for p in asked if not all(_may_change(caller, o) for o in resting.get(p, []))}
     doomed = (asked | quoted) - kept.keys()
     going, losing = [], {}
+    lost: list[str] = []
     for o in others:
         gone = [bool(places) and places <= doomed for places in found.get(o.id, ())]
         if gone and all(gone):
             going.append(o.id)
         elif any(gone):
             losing[o.id] = tuple(e for e, is_gone in zip(o.evidence, gone, strict=True) if not is_gone)
+            lost += [
+                text_of_quote(e.quote, e.source, own_scope(view.access, o.scope))
+                for e, is_gone in zip(o.evidence, gone, strict=True)
+                if is_gone
+            ]
     made = _Made(caller, held, doomed, selection, view.receipts.salt)
+    made.keep_out(lost)
     return made.result({_named(held, p): tuple(o.id for o in some) for p, some in kept.items()}, going, losing)
 
 
@@ -271,6 +278,10 @@ class _Made:
             tuple(self._files), tuple(self._turns), tuple(self._documents), dict(sorted(kept.items())), tuple(sorted(going)),
             losing, tuple(self._texts), tuple(self._said), tuple(dict.fromkeys(self._ids)), self._partial, self._salt,
         )  # fmt: skip
+
+    def keep_out(self, quotes: Iterable[str]) -> None:
+        """Note quotes that observations lose, so that an older file of one does not bring them back."""
+        self._said |= {said_digest(self._salt, quote): None for quote in quotes}
 
     def _empty(self, parts: Sequence[Part], ids: Collection[str]) -> None:
         """Empty turns of a transcript; one without other turns goes."""

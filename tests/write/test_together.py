@@ -159,3 +159,32 @@ def session_files(memory: Memory, scope: str) -> list[str]:
     folder = memory.root / "sources/chats"
     heads = {path: json.loads(path.read_text().splitlines()[0]) for path in sorted(folder.glob("*.jsonl"))}
     return [str(path.relative_to(memory.root)) for path, head in heads.items() if head.get("scope") == scope]
+
+
+def test_a_quote_that_was_taken_out_does_not_come_back_by_a_backup_or_an_import(tmp_path: Path) -> None:
+    """An observation that lost a quote and kept another stays itself, and is as it was after erasing."""
+    root, archive, lines = tmp_path / "store", tmp_path / "one.tar", tmp_path / "lines.jsonl"
+    with Memory(root) as memory:
+        for session, text in (("a", NEW), ("b", STAYS)):
+            memory.ingest_chat([{"role": "user", "text": text}], session=session)
+        both = memory.add_observation(
+            content="A home and a drink are known.",
+            evidence=[{"quote": NEW, "session": "a"}, {"quote": STAYS, "session": "b"}],
+        )
+        memory.backup(archive)
+        memory.export(lines)
+        memory.erase(session="a", reason="asked for")
+        after = (root / both.path).read_bytes()
+        done = memory.import_file(lines)
+        assert (done.n_added, done.n_unchanged, done.remapped) == (0, 1, {})
+        assert (root / both.path).read_bytes() == after
+        memory.restore_backup(archive, force=True)
+        assert [(e.quote, e.source) for e in memory.get(both.id).evidence] == [(STAYS, "sources/chats/b.jsonl#turn=0")]
+        assert (root / both.path).read_bytes() == after
+        assert memory.verify().counts == {"verified": 1}
+        assert memory.check().problems == ()
+        assert places_with(root, ["Zorblatten"]) == []
+        memory.erase(both.id, reason="asked for")
+    with Memory(tmp_path / "other") as other:
+        other.import_file(lines)
+        assert len(other.get(both.id).evidence) == 2
