@@ -28,6 +28,7 @@ def erase_command(
     user: o.OfUser = None,
     scope: o.OfScope = None,
     reason: o.Reason = "",
+    with_sources: Annotated[bool, typer.Option("--with-sources", help="Take what its quotes stand in, too.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     root: o.Root = None,
@@ -36,7 +37,7 @@ def erase_command(
 ) -> None:
     """Erase observations for good: no file holds their text any more.
 
-    Each ID is whole. Of several conditions all must hold. It cannot be undone: `grail delete` hides instead. The text is kept from coming back by import, sync or git; `grail add --again` remembers it on purpose.
+    Each ID is whole. Of several conditions all must hold. What they mean of transcripts and documents goes, too. It cannot be undone: `grail delete` hides instead. The text is kept from coming back by import, sync or git; `grail add --again` remembers it on purpose.
     """
     given = list(words or ())
     named = (
@@ -48,8 +49,9 @@ def erase_command(
     ids = given or None
     with which(named, root).read() as memory:
         if not dry_run and not yes:
-            _ask(memory.erase(ids, reason=reason, dry_run=True, **chosen), as_json=as_json)
-        done = memory.erase(ids, reason=reason, dry_run=dry_run, actor=actor, **chosen)
+            planned = memory.erase(ids, reason=reason, with_sources=with_sources, dry_run=True, **chosen)
+            _ask(planned, as_json=as_json)
+        done = memory.erase(ids, reason=reason, with_sources=with_sources, dry_run=dry_run, actor=actor, **chosen)
     if as_json:
         output.show_json(done.to_dict())
         return
@@ -65,7 +67,8 @@ def _ask(planned: Erased, *, as_json: bool) -> None:
     """
     if as_json or not sys.stdin.isatty():
         raise InputError(
-            f"This would erase {output.counted(len(planned.ids), 'observation')} for good.",
+            f"This would erase {output.counted(len(planned.ids), 'observation')}"
+            f" and {output.counted(len(planned.turns), 'turn')} for good.",
             hint="Say --yes, or look first with --dry-run.",
         )
     _show(planned)
@@ -78,7 +81,7 @@ def _show(done: Erased) -> None:
     output.say(f"{output.counted(len(done.ids), 'observation')} {would}, {output.counted(done.n_bytes, 'byte')}")
     parts = (
         ("file", done.files), ("reference taken out of", done.edited), ("proposal", done.proposals),
-        ("undo record", done.undo_records), ("snapshot", done.snapshots), ("index segment", done.segments),
+        ("source", done.sources), ("turn", done.turns), ("undo record", done.undo_records), ("snapshot", done.snapshots), ("index segment", done.segments),
     )  # fmt: skip
     for name, values in parts:
         for value in values[:_SHOWN]:

@@ -44,6 +44,7 @@ def ingest_command(
     media_type: MediaType = None,
     observed_at: o.ObservedAt = None,
     scope: o.Scope = None,
+    again: Annotated[bool, typer.Option("--again", help="Keep what was erased before.")] = False,
     root: o.Root = None,
     actor: o.Actor = None,
     as_json: o.AsJson = False,
@@ -58,12 +59,14 @@ def ingest_command(
     _refuse(session, file, given)
     with place.open(actor=actor) as memory:
         if turns is not None and session is not None:
-            done = memory.ingest_chat(turns, session=session, scope=scope)
+            done = memory.ingest_chat(turns, session=session, scope=scope, again=again)
         elif file == "-":
             text = drafts.read_content(file)
-            done = memory.ingest_text(text, title=title, source=source, observed_at=observed_at, scope=scope)
+            done = memory.ingest_text(
+                text, title=title, source=source, observed_at=observed_at, scope=scope, again=again
+            )
         else:
-            done = memory.ingest_document(file, title=title, media_type=media_type, scope=scope)
+            done = memory.ingest_document(file, title=title, media_type=media_type, scope=scope, again=again)
     _show_ingested(done, what="turn" if turns is not None else "document", as_json=as_json)
 
 

@@ -111,7 +111,9 @@ def apply(
                 raise
             if outcome.done:
                 write_undo(view.layout, proposal.id, edited, folders)
-                entry = entry_for(proposal, "apply", at=clock.now(), actor=actor, reason=reason)
+                entry = entry_for(
+                    proposal, "apply", decided, salt=view.receipts.salt, at=clock.now(), actor=actor, reason=reason
+                )
                 try:
                     commit(
                         view, staging_fd, edited, actor=actor, reason=_because(proposal, reason), beside=[entry], right="apply"
@@ -208,7 +210,11 @@ def reject(view: View, ids: str | Collection[str], *, actor: str, reason: str) -
                 said = "it is applied; undo it first" if status == "applied" else "it was rejected already"
                 outcomes.append(Outcome(proposal.id, proposal.kind, status, done=False, reasons=(said,)))
                 continue
-            entries.append(entry_for(proposal, "reject", at=clock.now(), actor=actor, reason=reason))
+            entries.append(
+                entry_for(
+                    proposal, "reject", decided, salt=view.receipts.salt, at=clock.now(), actor=actor, reason=reason
+                )
+            )
             outcomes.append(Outcome(proposal.id, proposal.kind, "rejected", done=True))
         if entries:
             tell(view, entries)
@@ -247,7 +253,9 @@ def undo(
             _require_apply(view, proposal)
             outcome, edited, folders = _undoing(view, proposal, decided)
             if outcome.done:
-                entry = entry_for(proposal, "undo", at=clock.now(), actor=actor, reason=reason)
+                entry = entry_for(
+                    proposal, "undo", decided, salt=view.receipts.salt, at=clock.now(), actor=actor, reason=reason
+                )
                 try:
                     commit(
                         view, staging_fd, edited, actor=actor, reason=_because(proposal, reason), beside=[entry], right="apply"

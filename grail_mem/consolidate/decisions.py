@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from grail_mem.consolidate.pairs import kept_as, salt_of
 from grail_mem.consolidate.proposal import Proposal, digest_of
 from grail_mem.model.ulid import is_id
 from grail_mem.store.layout import Layout
@@ -28,7 +29,7 @@ class Decision:
         kind: The proposal's kind.
         fingerprint: What it was about.
         grounds: What it rested on then.
-        pairs: Digests of the pairs of things that it took for the same.
+        pairs: The pairs of things that it took for the same, see `consolidate.pairs`.
         at: When, as the ledger has it.
         actor: Who.
         reason: Why.
@@ -49,9 +50,23 @@ class Decision:
         return {"action": self.action, "at": self.at, "actor": self.actor, "reason": self.reason}
 
 
-def entry_for(proposal: Proposal, action: str, *, at: str, actor: str, reason: str) -> Entry:
-    """What the ledger is told of a decision on a proposal."""
-    detail = {"kind": proposal.kind, "grounds": dict(proposal.grounds), "pairs": list(proposal.pairs)}
+def entry_for(
+    proposal: Proposal, action: str, decided: Decided, *, salt: str, at: str, actor: str, reason: str
+) -> Entry:
+    """What the ledger is told of a decision on a proposal.
+
+    Args:
+        proposal: The proposal.
+        action: `apply`, `reject` or `undo`.
+        decided: What was decided before.
+        salt: For its pairs, when no decision before had one.
+        at: When.
+        actor: Who decides.
+        reason: Why.
+    """
+    salt = decided.salt or salt
+    pairs = [kept for pair in proposal.pairs for kept in kept_as(pair, salt, decided.forbidden)]
+    detail = {"kind": proposal.kind, "grounds": dict(proposal.grounds), "pairs": pairs}
     return Entry(
         action, proposal.id, reason=reason, fingerprint=proposal.fingerprint, at=at, actor=actor,
         detail=json.dumps(detail, sort_keys=True, separators=(",", ":")),
@@ -67,8 +82,9 @@ class Decided:
         statuses: What each of those is: `applied`, `rejected` or `undone`.
         reopened: Proposals whose rejection was undone, so that they wait again.
         declined: By fingerprint, the last decision where that left it rejected or undone.
-        forbidden: Digests of pairs in what is declined, each with the grounds of then.
+        forbidden: Pairs in what is declined, as decisions keep them, each with the grounds of then.
         last_at: When the last decision was made; empty when there is none.
+        salt: Of the pairs; empty when none has one.
     """
 
     latest: Mapping[str, Decision]
@@ -77,6 +93,7 @@ class Decided:
     declined: Mapping[str, Decision]
     forbidden: Mapping[str, Mapping[str, Any]]
     last_at: str = ""
+    salt: str = ""
 
     def declines(self, fingerprint: str, grounds: Mapping[str, Any]) -> bool:
         """Whether somebody declined this on these very grounds, perhaps under another id in another clone."""
@@ -112,7 +129,9 @@ def decided(in_order: Sequence[Decision]) -> Decided:
         if statuses[one.proposal_id] in ("rejected", "undone"):
             declined[one.fingerprint] = one
             forbidden |= dict.fromkeys(one.pairs, one.grounds)
-    return Decided(latest, statuses, frozenset(reopened), declined, forbidden, in_order[-1].at if in_order else "")
+    last_at = in_order[-1].at if in_order else ""
+    salt = salt_of(pair for one in in_order for pair in one.pairs)
+    return Decided(latest, statuses, frozenset(reopened), declined, forbidden, last_at, salt)
 
 
 _STATUS: Final = {"apply": "applied", "reject": "rejected", "undo": "undone"}

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from grail_mem.consolidate.finding import pair_digest
+from grail_mem.consolidate.pairs import Rejected
 from grail_mem.query.sql import SqlSession
 
 if TYPE_CHECKING:  # a quarter of a second, spent when SQL is asked
@@ -31,7 +32,7 @@ class Reading:
         session: Read-only SQL over everything that counts; hidden observations are not there. Besides the documented
             views there is `rows`, with all columns of a snapshot (`store.schema.COLUMNS`).
         now_us: When the run began, microseconds since 1970 UTC; detectors ask no clock.
-        forbidden: Digests of pairs that somebody said are not the same thing, each with the grounds that were rejected.
+        forbidden: Pairs, as decisions keep them, that somebody said are not the same thing, each with the grounds that were rejected.
         progress: Told how much of the detector's work is done, and how much there is.
         kept: What detectors made of the store for one another, by name; see `once`.
         inbox: The folder of what was added without a category; nothing belongs there, so things may be moved out of it
@@ -62,4 +63,6 @@ class Reading:
 
     def rejected_on(self, kind: str, left: str, right: str) -> Mapping[str, Any] | None:
         """The grounds on which somebody said that these two are not the same thing; None when nobody did."""
-        return self.forbidden.get(pair_digest(kind, left, right)) if self.forbidden else None
+        if not self.forbidden:
+            return None
+        return self.once("rejected", lambda reading: Rejected(reading.forbidden)).get(pair_digest(kind, left, right))

@@ -7,7 +7,7 @@ finished by the next one, and a run over what is there changes nothing. Knows no
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -33,6 +33,7 @@ from grail_mem.store.ledger_line import Entry
 from grail_mem.store.observation_file import Adopted, FileRow, read_observation, render_observation
 from grail_mem.store.receipt import Receipts
 from grail_mem.write.edited import folder_on_disk, free_path
+from grail_mem.write.said_left import observation_left
 from grail_mem.write.screening import screened_bytes
 from grail_mem.write.staged import Placing, discard, make_durable, place, stage, staging, writing
 from grail_mem.write.validate import Draft, make_observation
@@ -122,6 +123,7 @@ class _Run:
         self._actor, self._reason = actor, reason
         self._with_grants, self._dry_run = with_grants, dry_run
         self._added_before = 0
+        self._receipts = Receipts()
         self._done = Imported()
 
     def once(self, progress: Callable[[int], None]) -> Imported:
@@ -133,10 +135,11 @@ class _Run:
         added = self._done.n_added
         self._done = done = Imported(self._file.form, dry_run=self._dry_run, n_added=added)
         self._added_before = added
+        self._receipts = receipts_in(history(self._view.layout))
         plan = self._plan()
         done.remapped = dict(plan.ids)
         beside = Beside(self._view, done, with_grants=self._with_grants, actor=self._actor)
-        records = self._file.records()
+        records = self._records()
         n_done = 0
         while batch := list(islice(records, BATCH)):
             done.skipped += [item for item in batch if isinstance(item, Skipped)]
@@ -151,6 +154,15 @@ class _Run:
         done.skipped.sort(key=lambda item: item.line)
         return done
 
+    def _records(self) -> Iterator[Incoming | Skipped]:
+        """The records of the file; observations without quotes that were erased here."""
+        default = self._view.access.default_scope
+        for record in self._file.records():
+            if isinstance(record, Incoming) and record.kind == "observation" and record.data is not None:
+                yield replace(record, data=observation_left(self._receipts, record.data, default))
+            else:
+                yield record
+
     # -- the plan -----------------------------------------------------------------------------------------------------------
 
     def _plan(self) -> _Plan:
@@ -159,7 +171,7 @@ class _Run:
         twice: dict[int, int] = {}
         named: dict[str, str] = {}
         tombstones: dict[str, Mapping[str, Any]] = {}
-        for record in self._file.records():
+        for record in self._records():
             if isinstance(record, Skipped):
                 continue
             if record.kind == "tombstone" and is_id(record.id):
@@ -179,15 +191,17 @@ class _Run:
             if digest and i in there and there[i].sha256 != digest
         }
         ids = clashing(self._records_of(different.keys(), twice), different) if different else {}
-        receipts = receipts_in(history(self._view.layout))
         return _Plan(
-            {old: new for old, new in (named | ids).items() if old not in receipts}, twice, tombstones, receipts
+            {old: new for old, new in (named | ids).items() if old not in self._receipts},
+            twice,
+            tombstones,
+            self._receipts,
         )
 
     def _records_of(self, ids: Any, twice: Mapping[int, int]) -> dict[str, Incoming]:
         return {
             record.id: record
-            for record in self._file.records()
+            for record in self._records()
             if isinstance(record, Incoming)
             and record.kind == "observation"
             and record.line not in twice

@@ -13,6 +13,7 @@ from typing import Any
 
 from grail_mem.errors import InputError
 from grail_mem.keep.export import GRANTS
+from grail_mem.keep.forgotten import receipts_in
 from grail_mem.keep.incoming import Incoming, Skipped
 from grail_mem.keep.members import SOURCES, unit_of
 from grail_mem.model.times import format_time
@@ -21,6 +22,8 @@ from grail_mem.query.view import View
 from grail_mem.store.files import open_folder, read_file, translated, write_staged
 from grail_mem.store.ledger import history
 from grail_mem.store.ledger_line import Entry
+from grail_mem.store.receipt import Receipts
+from grail_mem.write.said_left import source_left
 from grail_mem.write.staged import discard, staging, tell, writing
 
 
@@ -99,6 +102,7 @@ class Beside:
         self._view, self._done = view, done
         self._with_grants, self._actor = with_grants, actor
         self._owns = view.access.principal is None
+        self._receipts: Receipts | None = None
 
     def take_tombstones(self, wanted: Mapping[str, Mapping[str, Any]]) -> None:
         """Tell the tombstones of observations that the file does not hold, or that were there and visible."""
@@ -131,13 +135,26 @@ class Beside:
                 self._done.skip(record, f"{record.path!r} is no path of a source")
                 continue
             try:
-                self._done.n_sources += self._take_source(record)
+                self._done.n_sources += self._take_source(record, self._data(record))
             except InputError as error:
                 self._done.skip(record, error.message)
 
-    def _take_source(self, record: Incoming) -> bool:
+    def _data(self, record: Incoming) -> bytes:
+        """The bytes of a source, without what was erased here.
+
+        Raises:
+            InputError: All of it was.
+        """
+        if self._receipts is None:
+            self._receipts = receipts_in(history(self._view.layout))
+        left = source_left(self._receipts, record.path, record.data or b"")
+        if left is None:
+            raise InputError("it was erased here")
+        return left
+
+    def _take_source(self, record: Incoming, data: bytes) -> bool:
         """Put a source in its place unless it is there; returns whether it was not."""
-        layout, data = self._view.layout, record.data or b""
+        layout = self._view.layout
         folder, _, name = record.path.rpartition("/")
         try:
             with open_folder(layout.root, folder) as (descriptor, _):

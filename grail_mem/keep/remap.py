@@ -11,12 +11,13 @@ from typing import Any, Final
 
 from grail_mem.errors import GrailError
 from grail_mem.keep.incoming import Incoming
+from grail_mem.model.lineage import ALSO
 from grail_mem.model.times import format_time
 from grail_mem.model.ulid import derived_id, id_time
 from grail_mem.store.frontmatter import parse
 from grail_mem.store.frontmatter_edit import edit
 
-_REFERENCES: Final = ("supersedes", "related_to", "merged_from")
+_REFERENCES: Final = ("supersedes", "superseded_by", ALSO, "conflicts_with", "related_to", "merged_from")
 
 
 def new_id_for(id_: str, data: bytes) -> str:

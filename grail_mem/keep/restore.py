@@ -27,13 +27,14 @@ from grail_mem.keep.verify import BackupChecked, verify
 from grail_mem.model.times import format_time
 from grail_mem.query.view import View
 from grail_mem.settings import read_settings
-from grail_mem.store.files import FILE_MODE, FOLDER_MODE, read_file, translated, write_all
+from grail_mem.store.files import FILE_MODE, FOLDER_MODE, read_file, replace_file, translated, write_all
 from grail_mem.store.layout import OUTPUT, SETTINGS_FILE, UNDO, Layout
 from grail_mem.store.ledger import chains as chain_files
 from grail_mem.store.ledger_line import Entry
 from grail_mem.store.lock import exclusive_if_free
 from grail_mem.store.receipt import Receipts
 from grail_mem.write.recovery import checkpoint
+from grail_mem.write.said_left import observation_left, source_left
 from grail_mem.write.staged import writing
 from grail_mem.write.swap import is_left, ready_folder, swap
 
@@ -276,9 +277,15 @@ def _replace(view: View, ready: Path, found: BackupChecked, planned: Restored, *
     theirs = chains.read_all({path.stem: path.read_bytes() for path in chain_files(Layout(ready))})
     joined, lost = chains.merged(ours, theirs)
     now, then = chains.history(chains.read_all(joined)), chains.history(theirs)
-    left_out = _leave_out(ready, found, then, receipts_in(sorted([*now, *lost], key=lambda e: e.order)))
+    left_out = _leave_out(
+        ready, found, then, receipts_in(sorted([*now, *lost], key=lambda e: e.order)), view.settings.default_scope
+    )
     new = Layout(ready, found.notes)
-    files = {path: digest for path, digest in found.files.items() if new.holds(path) and path not in left_out}
+    files = {
+        path: _digest(ready / path)  # it may have lost a quote
+        for path in found.files
+        if new.holds(path) and path not in left_out
+    }
     at = format_time(datetime.now(UTC))
     entries = [
         *lost,
@@ -303,8 +310,10 @@ def _hidden(read: Mapping[str, Chained]) -> set[str]:
     return {id_ for id_, action in latest.items() if action == "hide"}
 
 
-def _leave_out(ready: Path, found: BackupChecked, then: list[Entry], receipts: Receipts) -> set[str]:
-    """Remove from what is ready what was erased since; returns the paths."""
+def _leave_out(
+    ready: Path, found: BackupChecked, then: list[Entry], receipts: Receipts, default_scope: str
+) -> set[str]:
+    """Remove from what is ready what was erased since; returns the paths of files that go wholly."""
     if not len(receipts):
         return set()
     ids = {path: entry.id for path, entry in chains.standing(then).items()}
@@ -314,16 +323,26 @@ def _leave_out(ready: Path, found: BackupChecked, then: list[Entry], receipts: R
         if is_chain(path) or path in SINGLE:
             continue
         data, _ = read_file(ready / path)
+        left: bytes | None = data
         if layout.holds(path):
-            stays_out = is_forgotten(receipts, ids.get(path, ""), data)
-        else:
-            stays_out = path.startswith((f"{UNDO}/", f"{SOURCES}/")) and mentions_forgotten(receipts, data)
-        if stays_out:
+            forgotten = is_forgotten(receipts, ids.get(path, ""), data)
+            left = None if forgotten else observation_left(receipts, data, default_scope)
+        elif path.startswith(f"{UNDO}/"):
+            left = None if mentions_forgotten(receipts, data) else data
+        elif path.startswith(f"{SOURCES}/"):
+            left = source_left(receipts, path, data)
+        if left is None:
             os.unlink(ready / path)
             left_out.add(path)
+        elif left != data:
+            replace_file(ready / path, left)
     if any(path.startswith(f"{OUTPUT}/") for path in found.files):  # a snapshot holds what files said
         shutil.rmtree(ready / OUTPUT, ignore_errors=True)
     return left_out
+
+
+def _digest(path: Path) -> str:
+    return sha256(read_file(path)[0]).hexdigest()
 
 
 def _write_ledger(ready: Path, joined: Mapping[str, bytes]) -> None:

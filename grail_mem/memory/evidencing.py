@@ -27,6 +27,7 @@ class Evidencing(Opened):
         *,
         session: str | None = None,
         scope: str | None = None,
+        again: bool = False,
         actor: str | None = None,
     ) -> Ingested:
         """Put turns behind those of a conversation's transcript; what is there already is passed over.
@@ -37,6 +38,7 @@ class Evidencing(Opened):
                 place of the turn with that id; the former words stay in the file).
             session: The conversation; of an opened session its own when left out.
             scope: Whose it is; the store's default when left out.
+            again: Let in turns that were erased; they are left out with a warning otherwise.
             actor: Who does it, for the ledger.
 
         Returns:
@@ -48,7 +50,12 @@ class Evidencing(Opened):
         """
         with self._lock:
             return ingest.ingest_chat(
-                self._open(), turns, session=self._talk(session), scope=scope, actor=self._acting(actor)
+                self._open(),
+                turns,
+                session=self._talk(session),
+                scope=scope,
+                again=again,
+                actor=self._acting(actor),
             )
 
     def ingest_text(
@@ -59,6 +66,7 @@ class Evidencing(Opened):
         source: str | None = None,
         observed_at: Time | None = None,
         scope: str | None = None,
+        again: bool = False,
         actor: str | None = None,
     ) -> Ingested:
         """Keep a text as a document that can be quoted; the same text is kept once.
@@ -69,15 +77,17 @@ class Evidencing(Opened):
             source: Where it is from, in words.
             observed_at: When it was seen; now when left out.
             scope: Whose it is; the store's default when left out.
+            again: Keep it though it was erased.
             actor: Who does it, for the ledger.
 
         Raises:
             InputError: A value cannot be used; `problems` lists every reason.
+            ConflictError: It was erased, and is not told again on purpose.
             StoreError: The disk did not take it; nothing was stored.
         """
         with self._lock:
             return ingest.ingest_text(
-                self._open(), text, title=title, source=source, observed_at=observed_at, scope=scope,
+                self._open(), text, title=title, source=source, observed_at=observed_at, scope=scope, again=again,
                 actor=self._acting(actor),
             )  # fmt: skip
 
@@ -165,6 +175,7 @@ class Documents(Opened):
         title: str | None = None,
         media_type: str | None = None,
         scope: str | None = None,
+        again: bool = False,
         actor: str | None = None,
     ) -> Ingested:
         """Keep a file as a document, by the digest of its bytes; UTF-8 text can be quoted.
@@ -174,14 +185,22 @@ class Documents(Opened):
             title: What it is called; its file's name when left out.
             media_type: What it is, such as `text/plain`; guessed from the name when left out.
             scope: Whose it is; the store's default when left out.
+            again: Keep it though it was erased.
             actor: Who does it, for the ledger.
 
         Raises:
             InputError: A value cannot be used; `problems` lists every reason.
             NotFoundError: There is no such file.
+            ConflictError: It was erased, and is not told again on purpose.
             StoreError: It cannot be read, or the disk did not take it; nothing was stored.
         """
         with self._lock:
             return ingest.ingest_document(
-                self._open(), path, title=title, media_type=media_type, scope=scope, actor=self._acting(actor)
+                self._open(),
+                path,
+                title=title,
+                media_type=media_type,
+                scope=scope,
+                again=again,
+                actor=self._acting(actor),
             )

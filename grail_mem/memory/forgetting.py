@@ -23,21 +23,26 @@ class Forgetting(Opened):
         user: str | None = None,
         scope: str | None = None,
         reason: str,
+        with_sources: bool = False,
         dry_run: bool = False,
         actor: str | None = None,
     ) -> Erased:
         """Erase observations for good: no file under the root holds their text when this returns, and it stays away.
 
-        At least one of the ways to say which; of several, all must hold. Hidden observations are erased, too.
+        At least one of the ways to say which; of several, all must hold. Hidden observations are erased, too. So are turns of
+        transcripts and documents that the conditions mean, observations that rest on these alone, and turns in which quotes
+        of erased observations stand, when nobody else rests on them.
 
         Args:
             ids: Whole ids.
-            source: Everything with this source, its own or that of some evidence.
-            session: Everything of this session.
-            speaker: Everything that this one said.
-            user: Everything in the scopes `user:ID` and `agent:…/ID` of this person.
-            scope: Everything in this scope.
+            source: Everything with this source, its own or that of some evidence; of a place under `sources/`, that file or turn.
+            session: Everything of this session, its transcript with it.
+            speaker: Everything that this one said, in transcripts, too.
+            user: Everything in the scopes `user:ID` and `agent:…/ID` of this person, sources with it.
+            scope: Everything in this scope, sources with it.
             reason: Why; it goes to the ledger, unless it holds a word of what is erased.
+            with_sources: Take turns and documents in which quotes of erased observations stand though others rest on them. Those
+                lose that quote, and go when they have no other.
             dry_run: Only say what would go.
             actor: Who does it, for the ledger.
 
@@ -58,7 +63,9 @@ class Forgetting(Opened):
             selection = make_selection(
                 view, ids, source=source, session=session, speaker=speaker, user=user, scope=scope
             )
-            return erase(view, selection, reason=reason, actor=self._acting(actor), dry_run=dry_run)
+            return erase(
+                view, selection, reason=reason, actor=self._acting(actor), with_sources=with_sources, dry_run=dry_run
+            )
 
     def hide_selected(
         self,

@@ -28,7 +28,7 @@ from grail_mem.store.files import UNKNOWN_STATE, FileState, read_file
 from grail_mem.store.journal import Journal
 from grail_mem.store.layout import Layout
 from grail_mem.store.ledger import TOMBSTONES, Chain, Ledger
-from grail_mem.store.ledger_line import AGAIN, CANDIDATE, DECISIONS, ERASE, GONE, Entry
+from grail_mem.store.ledger_line import AGAIN, CANDIDATE, DECISIONS, DISCARD, ERASE, GONE, INGEST, Entry
 from grail_mem.store.observation_file import Adopted, FileRow, read_observation
 from grail_mem.store.receipt import Receipts
 from grail_mem.store.scan import FolderState, Found, scan_all, scan_folders
@@ -172,6 +172,8 @@ class View:
 
     def _hear(self, entry: Entry) -> None:
         if self.grants.hear(entry) or entry.action in DECISIONS or entry.action in CANDIDATE:
+            return
+        if entry.action in (INGEST, DISCARD):
             return
         if not is_id(entry.id):  # somebody changed the line; its file is found by the next scan
             return

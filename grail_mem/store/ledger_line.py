@@ -19,12 +19,15 @@ VERSION: Final = 1
 DECISIONS: Final = ("apply", "reject", "undo")
 """Actions of entries that decide on a proposal and name no file."""
 INGEST: Final = "ingest"
+DISCARD: Final = "discard"
+"""Actions of entries about a file of sources that was put in place or removed, the only ones that name one."""
 SUBMIT: Final = "submit"
 CANDIDATE: Final = (SUBMIT, "approve", "decline")
 """Actions of entries about candidates, which are no observations."""
-"""The action of entries about a file of sources, the only ones that name one."""
-GONE: Final = ("vanish", "remove")
+GONE: Final = ("vanish", "remove", DISCARD)
 """Actions after which there is no file."""
+REMOVES: Final = ("remove", DISCARD)
+"""Those of them that grail_mem does itself."""
 ERASE: Final = "erase"
 AGAIN: Final = "again"
 """Actions that say that an observation was erased, and that the same was told again on purpose; see `store.receipt`."""
@@ -39,10 +42,10 @@ class Entry:
 
     Attributes:
         action: `add`, `update`, `move`, `remove`, `hide`, `restore`, `stamp` when done through grail_mem; `suspend`, `reinstate` when evidence
-            turned out to be gone or is there again; `ingest` for a file of sources; `adopt`, `edit`,
+            turned out to be gone or is there again; `ingest` for a file of sources and `discard` for one that was erased; `adopt`, `edit`,
             `relocate`, `vanish` when a scan found that somebody else did it; one of `DECISIONS` for what was decided on a
             proposal; `ERASE` and `AGAIN`.
-        id: The observation's ULID, or the proposal's; of a source, its file's name without what follows the first dot.
+        id: The observation's ULID, or the proposal's; of a source, a ULID that says nothing of it.
         path: Its file relative to the root, after the change; empty when redacted.
         was: The former path, for moves.
         digest: SHA-256 of the file's bytes after the change, or empty.
@@ -219,7 +222,7 @@ def _is_path(action: str, path: str) -> bool:
     """Whether an entry of this action may name this file: lines come from others too."""
     if action == SUBMIT:
         return is_candidate_path(path)
-    return is_source_path(path) if action == INGEST else is_observation_path(path)
+    return is_source_path(path) if action in (INGEST, DISCARD) else is_observation_path(path)
 
 
 _PLAIN: Final = r'([^"\\\x00-\x1f\x7f-\xff]*)'

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -28,7 +28,7 @@ class Line(NamedTuple):
     seq: int
 
 
-def redact(path: Path, ids: Collection[str], lines: Collection[Line] = ()) -> int:
+def redact(path: Path, ids: Collection[str], lines: Collection[Line] = (), whole: Collection[Line] = ()) -> int:
     """Take out the open part of every line of these ids, and the reason of some others; durable on return.
 
     Lines that record an erasure stay: they hold no word of what was erased.
@@ -37,11 +37,12 @@ def redact(path: Path, ids: Collection[str], lines: Collection[Line] = ()) -> in
         path: The chain; nobody may append to it meanwhile.
         ids: Of observations and proposals.
         lines: Lines of other ids whose reason goes.
+        whole: Lines of other ids whose open part goes.
 
     Returns:
         How many lines were changed.
     """
-    changes = list(_changes(path, ids, lines))
+    changes = list(_changes(path, ids, lines, whole))
     if not changes:
         return 0
     descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
@@ -56,9 +57,16 @@ def redact(path: Path, ids: Collection[str], lines: Collection[Line] = ()) -> in
     return len(changes)
 
 
-def count(path: Path, ids: Collection[str], lines: Collection[Line] = ()) -> int:
+def count(path: Path, ids: Collection[str], lines: Collection[Line] = (), whole: Collection[Line] = ()) -> int:
     """How many lines `redact` would change."""
-    return sum(1 for _ in _changes(path, ids, lines))
+    return sum(1 for _ in _changes(path, ids, lines, whole))
+
+
+def lines_about(path: Path, sources: Collection[str]) -> Iterator[Line]:
+    """The lines of a chain about these files of sources."""
+    for line in path.read_bytes().split(b"\n"):
+        if b'"path":"sources' in line and (entry := read_line(line, path.stem)) is not None and entry.path in sources:
+            yield Line(path.stem, entry.seq)
 
 
 def reasons(path: Path) -> Iterator[tuple[Line, Entry]]:
@@ -68,9 +76,12 @@ def reasons(path: Path) -> Iterator[tuple[Line, Entry]]:
             yield Line(path.stem, entry.seq), entry
 
 
-def _changes(path: Path, ids: Collection[str], lines: Collection[Line]) -> Iterator[tuple[int, bytes]]:
+def _changes(
+    path: Path, ids: Collection[str], lines: Collection[Line], whole: Collection[Line]
+) -> Iterator[tuple[int, bytes]]:
     """Where in a chain what is to be written."""
-    numbers = {line.seq for line in lines if line.clone == path.stem}
+    numbers = {line.seq: False for line in lines if line.clone == path.stem}
+    numbers |= {line.seq: True for line in whole if line.clone == path.stem}
     at = 0
     for line in path.read_bytes().splitlines(keepends=True):
         cut = line.find(_OPEN)
@@ -80,18 +91,19 @@ def _changes(path: Path, ids: Collection[str], lines: Collection[Line]) -> Itera
         at += len(line)
 
 
-def _tail(line: bytes, cut: int, ids: Collection[str], numbers: Collection[int]) -> bytes:
+def _tail(line: bytes, cut: int, ids: Collection[str], numbers: Mapping[int, bool]) -> bytes:
     """What stands in place of the open part of a line; empty when it stays."""
     head, end = line[:cut], b"\n" if line.endswith(b"\n") else b""
     found = _ID.search(head)
     is_named = found is not None and found[1].decode() in ids
-    if found is None or not (is_named or numbers) or any(own in head for own in _OWN):
+    number = _number(head) if numbers and not is_named else 0
+    if not (is_named or number in numbers) or any(own in head for own in _OWN):
         return b""
     size = len(line) - cut - len(end)
-    if is_named:
+    if is_named or numbers[number]:
         begin, close = _BLANK
         return begin + b"0" * (size - len(begin) - len(close)) + close + end if _is_whole(head) else b" " * size + end
-    return _without_reason(line, size) + end if _number(head) in numbers else b""
+    return _without_reason(line, size) + end
 
 
 def _is_whole(head: bytes) -> bool:

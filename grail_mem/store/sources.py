@@ -24,7 +24,8 @@ from grail_mem.errors import InputError, StoreError
 from grail_mem.model.names import session_key
 from grail_mem.store.filename import slug
 from grail_mem.store.files import FileState, open_folder, read_file, state_of
-from grail_mem.store.layout import CHATS, Layout, is_source_path
+from grail_mem.store.layout import CHATS, DOCUMENTS, Layout, is_source_path
+from grail_mem.store.receipt import mark_of, text_of_turn
 
 VERSION: Final = 1
 ROLES: Final = ("user", "assistant", "system", "tool")
@@ -100,6 +101,8 @@ class Part:
         turns: Every line, former wordings of a turn before later ones.
         data: Its bytes.
         numbered: The lines of each turn.
+        id: By what the ledger knows the transcript; empty where its first line gives none.
+        erased: What stands in place of turns that were erased, by number; see `erased_line`.
     """
 
     path: str
@@ -108,6 +111,13 @@ class Part:
     turns: tuple[Turn, ...]
     data: bytes
     numbered: Mapping[int, tuple[Turn, ...]] = field(default_factory=dict)
+    id: str = ""
+    erased: Mapping[int, frozenset[str]] = field(default_factory=dict)
+
+    @property
+    def last(self) -> int:
+        """The highest number of a turn, erased ones included; -1 when there is none."""
+        return max((*self.numbered, *self.erased), default=-1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,10 +178,50 @@ def part_path(stem: str, number: int) -> str:
     return f"{CHATS}/{stem}.jsonl" if number == 1 else f"{CHATS}/{stem}.{number}.jsonl"
 
 
-def part_head(session: str, scope: str | None) -> bytes:
+def part_head(session: str, scope: str | None, id_: str) -> bytes:
     """The first line of every part."""
-    said = {"v": VERSION, "session": session_key(session)} | ({"scope": scope} if scope is not None else {})
+    said = {"v": VERSION, "session": session_key(session), "id": id_} | ({"scope": scope} if scope is not None else {})
     return json.dumps(said, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+
+def erased_line(number: int, mark: str) -> bytes:
+    """What stands in place of a line of a turn that was erased.
+
+    Args:
+        number: The turn.
+        mark: A digest that tells the very words from others under the same number, should git bring them back.
+    """
+    return json.dumps({"turn": number, "erased": mark}, separators=(",", ":")).encode() + b"\n"
+
+
+def turn_in_line(line: bytes) -> Turn | None:
+    """The turn in a line of a transcript; None when it is another line."""
+    return _turn_in(_object(line))
+
+
+def chat_paths(layout: Layout) -> list[str]:
+    """The files of all transcripts, in order."""
+    return _listed(layout, CHATS)
+
+
+def document_paths(layout: Layout) -> list[str]:
+    """The files of all documents, without those of what is known of them, in order."""
+    return [path for path in _listed(layout, DOCUMENTS) if not path.endswith(".meta.json")]
+
+
+def _listed(layout: Layout, folder: str) -> list[str]:
+    try:
+        names = os.listdir(layout.root / folder)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    return sorted(path for path in (f"{folder}/{name}" for name in names) if is_source_path(path))
+
+
+def forget_read() -> None:
+    """Let go of everything that was kept of what was read."""
+    with _guard:
+        _cache.clear()
+        _ordered.clear()
 
 
 def read_session(layout: Layout, session: str, scope: str | None) -> list[Part]:
@@ -181,7 +231,12 @@ def read_session(layout: Layout, session: str, scope: str | None) -> list[Part]:
 
 def session_at(layout: Layout, path: str) -> list[Part]:
     """The transcript of which a file is a part."""
-    return _parts(layout, path.rpartition("/")[2].partition(".")[0])
+    return _parts(layout, stem_of(path))
+
+
+def stem_of(path: str) -> str:
+    """What the files of a transcript are called, before the first dot, from the path of one."""
+    return path.rpartition("/")[2].partition(".")[0]
 
 
 def _parts(layout: Layout, stem: str) -> list[Part]:
@@ -225,7 +280,7 @@ def read_part(layout: Layout, path: str) -> Part | None:
     Raises:
         StoreError: It is there and cannot be read, or is a link.
     """
-    part: Part | None = _kept(layout, path, lambda data: _part_in(data, path))
+    part: Part | None = _kept(layout, path, lambda data: part_in(data, path))
     return part
 
 
@@ -246,7 +301,7 @@ def meta_path(path: str) -> str:
 
 def held(layout: Layout, path: str) -> dict[str, dict[str, str]]:
     """What is known of a document, by scope; what somebody broke is passed over."""
-    found = _kept(layout, meta_path(path), lambda data: (_held_in(data),))
+    found = _kept(layout, meta_path(path), lambda data: (held_in(data),))
     return dict(found[0]) if found else {}
 
 
@@ -256,7 +311,8 @@ def render_held(scopes: Mapping[str, Mapping[str, str]]) -> bytes:
     return text.encode() + b"\n"
 
 
-def _held_in(data: bytes) -> dict[str, dict[str, str]]:
+def held_in(data: bytes) -> dict[str, dict[str, str]]:
+    """What is known of a document by scope, from the bytes of that file."""
     try:
         scopes = json.loads(data)["scopes"]
         return {
@@ -333,20 +389,38 @@ def _text_in(data: bytes) -> str | None:
     return None if "\0" in text else text
 
 
-def _part_in(data: bytes, path: str) -> Part:
-    session, scope = "", None
+def part_in(data: bytes, path: str) -> Part:
+    """A file of a transcript, from its bytes."""
+    session, scope, id_ = "", None, ""
     turns: list[Turn] = []
+    erased: dict[int, set[str]] = {}
     for line in data.split(b"\n"):
         value = _object(line)
         if "session" in value and "turn" not in value:
             session = value["session"] if isinstance(value["session"], str) else ""
             scope = value.get("scope") if isinstance(value.get("scope"), str) else None
+            id_ = value["id"] if isinstance(value.get("id"), str) else ""
+        elif (mark := _erased_in(value)) is not None:
+            erased.setdefault(mark[0], set()).add(mark[1])
         elif (turn := _turn_in(value)) is not None:
             turns.append(replace(turn, path=path))
+    turns = [t for t in turns if t.number not in erased or not _is_erased(t, erased[t.number], session, scope)]
     numbered: dict[int, tuple[Turn, ...]] = {}
     for turn in turns:
         numbered[turn.number] = (*numbered.get(turn.number, ()), turn)
-    return Part(path, session, scope, tuple(turns), data, numbered)
+    marks = {number: frozenset(some) for number, some in erased.items()}
+    return Part(path, session, scope, tuple(turns), data, numbered, id_, marks)
+
+
+def _is_erased(turn: Turn, marks: Iterable[str], session: str, scope: str | None) -> bool:
+    """Whether these are the very words that were erased under this number, which a merge may have brought back."""
+    said = text_of_turn(turn.text, session, scope)
+    return any(mark == mark_of(mark.partition(".")[0], said) for mark in marks)
+
+
+def _erased_in(value: Mapping[str, Any]) -> tuple[int, str] | None:
+    number, mark = value.get("turn"), value.get("erased")
+    return (number, mark) if type(number) is int and number >= 0 and isinstance(mark, str) else None
 
 
 def _object(line: bytes) -> dict[str, Any]:

@@ -288,6 +288,7 @@ def commit(
     actor: str,
     reason: str,
     beside: Sequence[Entry] = (),
+    further: Sequence[Placing] = (),
     right: str = "write",
 ) -> None:
     """Bring observations into force as they shall be: all or none; the write lock must be held.
@@ -299,6 +300,7 @@ def commit(
         actor: Who does it.
         reason: Why, for the ledger.
         beside: Entries to append behind theirs.
+        further: Other files that are staged and come into force with them; they are discarded when it fails.
         right: What the caller must be allowed where an observation is and where it will be; `write` is `forget` for
             those that are hidden, brought back or removed.
 
@@ -309,18 +311,19 @@ def commit(
     """
     at = format_time(datetime.now(UTC))
     changed = list(all_edited)
-    for edited in changed:
-        _permit(view, edited, right)
-    filed = [edited for edited in changed if edited.changes_file]
-    require_new(view, [edited.made for edited in filed if edited.says_anew])
-    others = [entry for edited in changed for entry in _tombstone(edited, at, actor, reason)]
-    placings = placings_of(filed, staging_fd, at=at, actor=actor, reason=reason)
+    placings = list(further)
     try:
+        for edited in changed:
+            _permit(view, edited, right)
+        filed = [edited for edited in changed if edited.changes_file]
+        require_new(view, [edited.made for edited in filed if edited.says_anew])
+        others = [entry for edited in changed for entry in _tombstone(edited, at, actor, reason)]
+        placings += placings_of(filed, staging_fd, at=at, actor=actor, reason=reason)
         place(view, placings, staging_fd, beside=[*others, *beside])
     except Exception:  # not an interrupt: what is committed by then is finished by the next writer
         discard(staging_fd, [placing.staged for placing in placings])
         raise
-    make_durable(view) if filed else confirm(view)
+    make_durable(view) if placings else confirm(view)
 
 
 def placings_of(filed: Sequence[Edited], staging_fd: int, *, at: str, actor: str, reason: str) -> list[Placing]:

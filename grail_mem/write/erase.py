@@ -1,6 +1,6 @@
-"""Erase: take observations out of every file under the root, for good, and leave a receipt that keeps them out.
+"""Erase: take observations and what they quote out of every file under the root, for good, and leave receipts that keep them out.
 
-select → find every trace → (lock) announce → take the files away and write the receipts, all or none → sweep the traces.
+select → settle what goes of the sources → find every trace → (lock) announce → take the files away and write the receipts, all or none → sweep the traces.
 Knows nothing of proposals but how their files are told apart.
 """
 
@@ -10,23 +10,31 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from grail_mem.errors import NotFoundError, StoreError
+from grail_mem.model.lineage import predecessors
 from grail_mem.model.observation import Observation
 from grail_mem.model.times import format_time
+from grail_mem.model.ulid import new_id
 from grail_mem.query.find import locate_all
 from grail_mem.query.view import View
 from grail_mem.store.files import translated
 from grail_mem.store.ledger_line import ERASE, Entry
-from grail_mem.store.receipt import detail_of, text_of
+from grail_mem.store.receipt import detail_of, detail_of_said, text_of
+from grail_mem.store.sources import parse_locator
 from grail_mem.write.change import Changed
-from grail_mem.write.edited import Edited, commit, read_all, read_one, with_extra, with_fields
-from grail_mem.write.selection import Selection, selected
+from grail_mem.write.edited import Edited, commit, read_all
+from grail_mem.write.ingest import placings_of_sources
+from grail_mem.write.selection import Selection, everything, names_of_evidence, nothing_with, selected
 from grail_mem.write.staged import staging, writing
 from grail_mem.write.sweep import announce, intent_of, sweep, withdraw
 from grail_mem.write.traces import Traces, traces_of, words_in, words_of
+from grail_mem.write.unlinked import edits_without
+from grail_mem.write.unsaid import Unsaid, unsaid
 
+_AT_ONCE: Final = 500
+"""Digests in one line of the ledger."""
 WITHHELD: Final = "withheld"
 """Stands in place of a reason that says what was erased."""
 
@@ -38,8 +46,8 @@ class Erased:
     Attributes:
         ids: The observations.
         files: Their files, relative to the root.
-        n_bytes: The bytes of those files.
-        edited: Files of other observations that named one of them by its id, and no longer do.
+        n_bytes: The bytes of those files, and those that go of sources.
+        edited: Files of other observations that named one of them by its id, or quoted what goes, and no longer do.
         proposals: Proposals that went, since they held its words.
         undo_records: What was kept to undo applied proposals, relative to the root: they can no longer be undone.
         n_lines: Lines of the ledger that were emptied, but for those of this call.
@@ -48,6 +56,11 @@ class Erased:
         n_vectors: Vectors that went, those of earlier versions of any observation among them.
         still_said: By id, other observations that say the same; the content is then not kept from coming back.
         quoting: Observations whose content holds that of an erased one; look at them.
+        turns: Turns of transcripts that were emptied, as locators; those of removed transcripts among them.
+        sources: Files of sources that were removed, relative to the root.
+        kept: Turns and documents in which an erased observation's quotes stand and that stay, with the ids of observations
+            that rest on them; without any, it is a document, or nothing that the caller may forget.
+        earlier: Revisions that an erased one had taken the place of; they stay, as history.
         beyond: Known places outside the store's files that may still hold it.
         reason: As it stands in the ledger.
         warnings: What is worth knowing.
@@ -66,6 +79,10 @@ class Erased:
     n_vectors: int
     still_said: Mapping[str, tuple[str, ...]]
     quoting: tuple[str, ...]
+    turns: tuple[str, ...]
+    sources: tuple[str, ...]
+    kept: Mapping[str, tuple[str, ...]]
+    earlier: tuple[str, ...]
     beyond: tuple[str, ...]
     reason: str
     warnings: tuple[str, ...]
@@ -75,17 +92,21 @@ class Erased:
         """The result as plain JSON values."""
         values = {name: getattr(self, name) for name in Erased.__slots__}
         plain = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
-        return plain | {"still_said": {id_: list(others) for id_, others in self.still_said.items()}}
+        named = {"still_said": self.still_said, "kept": self.kept}
+        return plain | {name: {key: list(ids) for key, ids in some.items()} for name, some in named.items()}
 
 
-def erase(view: View, selection: Selection, *, reason: str, actor: str, dry_run: bool = False) -> Erased:
+def erase(
+    view: View, selection: Selection, *, reason: str, actor: str, with_sources: bool = False, dry_run: bool = False
+) -> Erased:
     """Erase what a selection means: no file under the root holds it when this returns.
 
     Args:
         view: The store.
-        selection: Which observations.
+        selection: Which observations, turns and documents.
         reason: Why, for the ledger.
         actor: Who does it.
+        with_sources: Whether turns and documents in which quotes of erased observations stand go in any case.
         dry_run: Only say what would go.
 
     Raises:
@@ -94,36 +115,67 @@ def erase(view: View, selection: Selection, *, reason: str, actor: str, dry_run:
         StoreError: It is gone from every answer, but the disk did not let every trace be removed; the next writer goes on.
     """
     with closing(View(view.layout, view.settings)) if view.principal else nullcontext(view) as whole:
-        done = _erase(view, whole, selection, reason=reason, actor=actor, dry_run=dry_run)
+        asked = _Asked(view, whole, selection, with_sources)
+        done = _erase(asked, reason=reason, actor=actor, dry_run=dry_run)
         return done if view.principal is None else _as_seen(view, done)
 
 
-def _erase(caller: View, view: View, selection: Selection, *, reason: str, actor: str, dry_run: bool) -> Erased:
-    """The same, for a caller who may see less than there is: traces lie everywhere.
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is to be erased, by whom.
 
-    Args:
+    Attributes:
         caller: What the caller may see.
-        view: All there is.
-        selection: Which observations.
-        reason: Why, for the ledger.
-        actor: Who does it.
-        dry_run: Only say what would go.
+        view: All there is: traces lie everywhere.
+        selection: What is asked for.
+        with_sources: See `erase`.
     """
+
+    caller: View
+    view: View
+    selection: Selection
+    with_sources: bool
+
+
+class _Found(NamedTuple):
+    """What goes, and what changes because of it."""
+
+    traces: Traces
+    unsaid: Unsaid
+    edits: list[Edited]
+
+
+def _found(asked: _Asked, reason: str) -> _Found:
+    """Everything that goes; the view must be up to date."""
+    view = asked.view
+    targets = {o.id: o for o in _targets(asked)}
+    others = [o for o in everything(view) if o.id not in targets]
+    gone = unsaid(asked.caller, view, asked.selection, list(targets.values()), others, with_sources=asked.with_sources)
+    along = {o.id: o for o in others if o.id in gone.going}
+    if not targets and not along and gone.is_nothing:
+        raise nothing_with(asked.selection)
+    going = [o for _, o in sorted((targets | along).items())]
+    traces = traces_of(view, going, gone, reason)
+    return _Found(traces, gone, edits_without(view, traces, gone, asked.selection))
+
+
+def _erase(asked: _Asked, *, reason: str, actor: str, dry_run: bool) -> Erased:
+    """The same, for a caller who may see less than there is."""
+    view = asked.view
     if dry_run:
         view.refresh()
-        traces = traces_of(view, _targets(caller, selection))
-        return _erased(view, traces, _edits(view, traces), reason, dry_run=True)
+        return _erased(view, _found(asked, reason), reason, dry_run=True)
     with staging(view.layout) as staging_fd, translated("erase the observation"), writing(view):
         view.refresh()
-        traces = traces_of(view, _targets(caller, selection))
-        edits = _edits(view, traces)
-        done = _erased(view, traces, edits, reason, dry_run=False)
-        receipts = _receipts(view, traces, actor, done.reason)
-        intent = intent_of(view, traces)
-        announce(view.layout, intent)
+        found = _found(asked, reason)
+        done = _erased(view, found, reason, dry_run=False)
+        receipts = _receipts(found, actor, done.reason)
+        intent = intent_of(view, found.traces, found.unsaid, receipts)
         gone = [replace(edited, data=None) for edited in read_all(view, done.ids).values()]
+        files = placings_of_sources(found.unsaid.files, staging_fd, at=receipts[0].at, actor=actor)
+        announce(view.layout, intent)
         try:
-            commit(view, staging_fd, [*gone, *edits], actor=actor, reason="", beside=receipts)
+            commit(view, staging_fd, [*gone, *found.edits], actor=actor, reason="", beside=receipts, further=files)
         except StoreError:  # it is done, and perhaps not durable: the next writer sweeps
             raise
         except Exception:
@@ -142,13 +194,17 @@ def _erase(caller: View, view: View, selection: Selection, *, reason: str, actor
 
 def _as_seen(caller: View, done: Erased) -> Erased:
     """The result without what the caller may not know of: others' observations, and how the store keeps things."""
-    others = {*done.quoting, *(id_ for some in done.still_said.values() for id_ in some)}
+    named = (*done.still_said.values(), *done.kept.values())
+    others = {*done.quoting, *done.earlier, *(id_ for some in named for id_ in some)}
     seen = locate_all(caller, others)
-    still = {id_: kept for id_, some in done.still_said.items() if (kept := tuple(i for i in some if i in seen))}
+    still = {id_: there for id_, some in done.still_said.items() if (there := tuple(i for i in some if i in seen))}
     quoting = tuple(id_ for id_ in done.quoting if id_ in seen)
+    kept = {source: tuple(id_ for id_ in ids if id_ in seen) for source, ids in done.kept.items()}
+    earlier = tuple(id_ for id_ in done.earlier if id_ in seen)
+    said = _remarks(told=done.reason != WITHHELD, still=still, quoting=quoting, kept=kept, earlier=earlier)
     return replace(
         done, edited=(), proposals=(), undo_records=(), n_lines=0, snapshots=(), segments=(), n_vectors=0,
-        still_said=still, quoting=quoting, warnings=tuple(_remarks(told=done.reason != WITHHELD, still=still, quoting=quoting)),
+        still_said=still, quoting=quoting, kept=kept, earlier=earlier, warnings=tuple(said),
     )  # fmt: skip
 
 
@@ -161,24 +217,43 @@ def hide_selected(view: View, selection: Selection, *, reason: str, actor: str, 
     """
     if dry_run:
         view.refresh()
-        return [Changed(o.id, o.path, changed=o.id not in view.hidden) for o in _targets(view, selection)]
+        return [
+            Changed(o.id, o.path, changed=o.id not in view.hidden)
+            for o in _observations(view, selected(view, selection))
+        ]
     with staging(view.layout) as staging_fd, translated("hide the observations"), writing(view):
         view.refresh()
-        now = read_all(view, [o.id for o in _targets(view, selection)])
+        now = read_all(view, [o.id for o in _observations(view, selected(view, selection))])
         edited = [replace(one, hidden=True) for one in now.values()]
         if any(not one.was_hidden for one in edited):
             commit(view, staging_fd, edited, actor=actor, reason=reason)
         return [Changed(one.made.id, one.path, changed=not one.was_hidden) for one in edited]
 
 
-def _targets(view: View, selection: Selection) -> list[Observation]:
-    """The observations, as their files say now.
+def _targets(asked: _Asked) -> list[Observation]:
+    """The observations that are meant themselves, as their files say now.
+
+    What a source is asked for by its place is the source: an observation that has other evidence stays and loses the quote.
 
     Raises:
-        NotFoundError: One is not there, or nothing is as asked for.
+        NotFoundError: One is not there.
         AccessError: The caller may not forget one.
     """
-    ids = selected(view, selection)
+    view, selection = asked.caller, asked.selection
+    meant = _observations(view, selected(view, selection, may_be_none=selection.ids is None))
+    source = selection.source
+    if source is None or parse_locator(source) is None:
+        return meant
+    return [o for o in meant if all(source in names_of_evidence(e) for e in o.evidence)]
+
+
+def _observations(view: View, ids: Sequence[str]) -> list[Observation]:
+    """Observations by their ids, as their files say now.
+
+    Raises:
+        NotFoundError: One is not there.
+        AccessError: The caller may not forget one.
+    """
     rows = locate_all(view, ids)
     missing = [id_ for id_ in ids if id_ not in rows]
     found = [rows[id_].observation for id_ in ids if id_ in rows]
@@ -191,73 +266,63 @@ def _targets(view: View, selection: Selection) -> list[Observation]:
     return found
 
 
-def _edits(view: View, traces: Traces) -> list[Edited]:
-    """The observations that name an erased one, without its id."""
-    ids = frozenset(o.id for o in traces.observations)
-    return [_without(view, read_one(view, row), ids) for row in locate_all(view, traces.references).values()]
+def _receipts(found: _Found, actor: str, reason: str) -> list[Entry]:
+    """One receipt an observation, one a removed source, and those of the words of turns and documents.
 
-
-def _without(view: View, edited: Edited, ids: frozenset[str]) -> Edited:
-    o = edited.made
-    patch: dict[str, Any] = {}
-    if not ids.isdisjoint(o.related_to):
-        patch["related_to"] = [id_ for id_ in o.related_to if id_ not in ids] or None
-    if o.supersedes in ids:
-        patch["supersedes"] = None
-    if patch:
-        edited = with_fields(view, edited, patch)
-    for key, value in o.extra.items():
-        left = _left(value, ids)
-        if left != value:
-            edited = with_extra(edited, key, left or None)
-    return edited
-
-
-def _left(value: Any, ids: frozenset[str]) -> Any:
-    """A value of frontmatter without the parts that name one of these ids."""
-    if isinstance(value, list | tuple):
-        return [left for item in value if (left := _left(item, ids)) is not None]
-    if isinstance(value, Mapping):
-        if any(isinstance(item, str) and item in ids for item in value.values()):
-            return None
-        return {key: left for key, item in value.items() if (left := _left(item, ids)) is not None}
-    return None if isinstance(value, str) and any(id_ in value for id_ in ids) else value
-
-
-def _receipts(view: View, traces: Traces, actor: str, reason: str) -> list[Entry]:
-    """One receipt an observation; where somebody else says the same, the content is not held against anybody."""
-    at, salt = format_time(datetime.now(UTC)), view.receipts.salt
-    return [
-        Entry(
-            ERASE, o.id, reason=reason, at=at, actor=actor,
-            detail="" if o.id in traces.twins else detail_of(text_of(o.title, o.content, o.scope), salt),
-        )
+    Where somebody else says the same as an observation, the content is not held against anybody.
+    """
+    at, salt = format_time(datetime.now(UTC)), found.unsaid.salt
+    traces, said = found.traces, found.unsaid.said
+    told = [
+        (o.id, "" if o.id in traces.twins else detail_of(text_of(o.title, o.content, o.scope), salt))
         for o in traces.observations
-    ]  # fmt: skip
+    ]
+    told += [(id_, "") for id_ in found.unsaid.ids]
+    told += [(new_id(), detail_of_said(said[at : at + _AT_ONCE], salt)) for at in range(0, len(said), _AT_ONCE)]
+    told = told or [(new_id(), "")]  # turns that were not final alone
+    return [Entry(ERASE, id_, reason=reason, at=at, actor=actor, detail=detail) for id_, detail in told]
 
 
-def _erased(view: View, traces: Traces, edits: Sequence[Edited], reason: str, *, dry_run: bool) -> Erased:
-    said = words_of(traces.observations)
-    told = said.isdisjoint(words_in(reason))
+def _erased(view: View, found: _Found, reason: str, *, dry_run: bool) -> Erased:
+    traces, gone, edits = found
+    told = words_of(traces.observations).isdisjoint(words_in(reason)) and traces.alone.isdisjoint(words_in(reason))
+    earlier = sorted(
+        {id_ for o in traces.observations for id_ in predecessors(o)} - {o.id for o in traces.observations}
+    )
+    earlier = [id_ for id_ in earlier if id_ in locate_all(view, earlier)]
+    removed = tuple(file.path for file in gone.files if file.data is None)
     warnings = [warning for edited in edits for warning in edited.warnings]
-    warnings += _remarks(told=told, still=traces.twins, quoting=traces.quoting)
-    rows = locate_all(view, [o.id for o in traces.observations])
+    warnings += _remarks(told=told, still=traces.twins, quoting=traces.quoting, kept=gone.kept, earlier=earlier)
+    n_bytes = sum(len(edited.old) for edited in read_all(view, [o.id for o in traces.observations]).values())
+    n_bytes += sum(len(file.former) - len(file.data or b"") for file in gone.files)
     return Erased(
         tuple(o.id for o in traces.observations), tuple(o.path for o in traces.observations),
-        sum(row.state.size for row in rows.values()), tuple(sorted(one.path for one in edits if one.changes_file)),
+        n_bytes, tuple(sorted(one.path for one in edits if one.changes_file)),
         traces.proposals, traces.undo_records, traces.n_lines, traces.snapshots, traces.stale.segments,
-        traces.stale.n_vectors, traces.twins, traces.quoting, _beyond(view), reason if told else WITHHELD,
-        tuple(dict.fromkeys(warnings)), dry_run,
+        traces.stale.n_vectors, traces.twins, traces.quoting, gone.turns, removed, gone.kept, tuple(earlier),
+        _beyond(view), reason if told else WITHHELD, tuple(dict.fromkeys(warnings)), dry_run,
     )  # fmt: skip
 
 
-def _remarks(*, told: bool, still: Collection[str], quoting: Collection[str]) -> Iterator[str]:
+def _remarks(
+    *,
+    told: bool,
+    still: Collection[str],
+    quoting: Collection[str],
+    kept: Mapping[str, Sequence[str]],
+    earlier: Sequence[str],
+) -> Iterator[str]:
     if not told:
         yield "the reason says some of what was erased; it is withheld from the ledger."
     if still:
         yield "other observations say the same, so the text may be written again; erase them as well."
     if quoting:
         yield "other observations hold the text of an erased one within theirs; look at them."
+    for source, ids in kept.items():
+        rest = f"{', '.join(ids)} rests on it" if ids else "it is more than the quote, or not for this caller to forget"
+        yield f"{source} holds a quote of an erased observation and stays: {rest}; `with_sources` takes it along."
+    if earlier:
+        yield f"earlier revisions stay as history, and none becomes current: {', '.join(earlier)}; erase them as well, or say one anew."
 
 
 def _beyond(view: View) -> tuple[str, ...]:

@@ -153,6 +153,11 @@ def _folded(text: str) -> str:
     return folded(text)
 
 
+def forget_quoted() -> None:
+    """Let go of the texts that were compared with quotes."""
+    _folded.cache_clear()
+
+
 def located_at(place: Turn, found: Found, *, n: int = 1) -> Located:
     """A quote found in a passage."""
     words = place.text[found.begin : found.end]

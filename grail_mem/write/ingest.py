@@ -14,23 +14,28 @@ from datetime import UTC, datetime
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
-from grail_mem.errors import InputError, NotFoundError, StoreError
-from grail_mem.model.names import clean_text
+from grail_mem.errors import ConflictError, InputError, NotFoundError, StoreError
+from grail_mem.model.names import clean_text, session_key
 from grail_mem.model.problem import Gather
 from grail_mem.model.scope import clean_scope
 from grail_mem.model.times import format_time, parse_when
+from grail_mem.model.ulid import new_id
 from grail_mem.query.passages import own_scope
 from grail_mem.query.view import View
 from grail_mem.store.files import replace_file, translated
-from grail_mem.store.layout import DOCUMENTS, is_source_path
-from grail_mem.store.ledger_line import INGEST, Entry
+from grail_mem.store.layout import DOCUMENTS, Layout, is_source_path
+from grail_mem.store.ledger_line import AGAIN, DISCARD, INGEST, Entry
+from grail_mem.store.receipt import EVERYWHERE, detail_of_said, text_of_document, text_of_turn
 from grail_mem.store.sources import (
+    Part,
     chat_stem,
     current_turns,
     held,
     meta_path,
+    part_in,
     part_path,
     read_session,
     read_source,
@@ -39,7 +44,7 @@ from grail_mem.store.sources import (
 from grail_mem.write.permit import meant
 from grail_mem.write.screening import screened_name, screened_source
 from grail_mem.write.staged import Placing, discard, make_durable, place, stage, staging, writing
-from grail_mem.write.transcript import Appended, Sent, append, read_turns, require_own
+from grail_mem.write.transcript import Appended, Sent, SourceFile, append, read_turns, require_own
 
 MAX_SESSION: Final = 1_000
 MAX_DOCUMENT_BYTES: Final = 64 * 1024 * 1024
@@ -70,7 +75,9 @@ class Ingested:
         }  # fmt: skip
 
 
-def ingest_chat(view: View, turns: Iterable[Any], *, session: object, scope: object = None, actor: str) -> Ingested:
+def ingest_chat(
+    view: View, turns: Iterable[Any], *, session: object, scope: object = None, again: bool = False, actor: str
+) -> Ingested:
     """Put turns behind those of a session's transcript; what is there already is passed over.
 
     Args:
@@ -78,6 +85,7 @@ def ingest_chat(view: View, turns: Iterable[Any], *, session: object, scope: obj
         turns: Mappings with `role`, `text` and, optionally, `speaker`, `at`, `id`, `partial`, `correction`.
         session: The session's name.
         scope: Whose it is; None is the default scope.
+        again: Let in turns that were erased.
         actor: Who does it.
 
     Raises:
@@ -106,13 +114,21 @@ def ingest_chat(view: View, turns: Iterable[Any], *, session: object, scope: obj
             view.catch_up()
             parts = read_session(view.layout, name, whose)
             require_own(parts, name, whose)
-            made = append(parts, final, session=name, scope=whose)
-            _put(view, staging_fd, placed(made, {part.path: part.data for part in parts}), actor)
-            _keep_partial(view, name, whose, sent, {turn.id for turn in current_turns(parts)})
+            made = append(parts, final, session=name, scope=whose, receipts=view.receipts, again=again)
+            _put(view, staging_fd, placed(made, parts), actor, lifted=made.lifted)
+            known = {turn.id for turn in current_turns(parts)}
+            _keep_partial(view, name, whose, [one for one in sent if not _is_erased(view, one, name, whose)], known)
         make_durable(view)
     n_partial = len(sent) - len(final)
     if n_partial:
         warnings.append(f"{n_partial} not final yet; kept apart until the final words come.")
+    if made.refused:
+        shown = ", ".join(str(one.number) for one in made.refused[:5])
+        more = f" and {len(made.refused) - 5} more" if len(made.refused) > 5 else ""  # noqa: PLR2004  as many as a line holds
+        warnings.append(f"erased before and left out: turn {shown}{more}; `again=True` lets them in.")
+    if made.lifted:
+        n_lifted = sum(map(len, made.lifted.values()))
+        warnings.append(f"{n_lifted} erased before; kept again.")
     return Ingested(first, made.n_turns, len(made.turns), (*warnings, *made.warnings))
 
 
@@ -130,42 +146,69 @@ def clean_session(value: object) -> str:
     return text
 
 
-@dataclass(frozen=True, slots=True)
-class SourceFile:
-    """A file of sources as it shall be, and as it is now; empty when it is not there."""
-
-    path: str
-    data: bytes
-    former: bytes = b""
-
-
-def placed(made: Appended, former: Mapping[str, bytes]) -> list[SourceFile]:
+def placed(made: Appended, parts: Sequence[Part]) -> list[SourceFile]:
     """The files of a transcript that are new or longer."""
-    return [SourceFile(path, data, former.get(path, b"")) for path, data in made.files.items()]
+    former = {part.path: part.data for part in parts}
+    return [
+        SourceFile(path, data, former.get(path, b""), part_in(data.split(b"\n", 1)[0], path).id or new_id())
+        for path, data in made.files.items()
+    ]
 
 
 def placing_of(file: SourceFile, staged: str, *, at: str, actor: str) -> Placing:
     """A staged file of sources with what the ledger is told."""
-    id_ = file.path.rpartition("/")[2].partition(".")[0]
-    entry = Entry(INGEST, id_, file.path, digest=sha256(file.data).hexdigest(), at=at, actor=actor)
-    return Placing(staged, file.path, file.data, entry, sha256(file.former).hexdigest() if file.former else "")
+    before = sha256(file.former).hexdigest() if file.former else ""
+    if file.data is None:
+        return Placing(staged, file.path, b"", Entry(DISCARD, file.id, file.path, at=at, actor=actor), before)
+    entry = Entry(INGEST, file.id, file.path, digest=sha256(file.data).hexdigest(), at=at, actor=actor)
+    return Placing(staged, file.path, file.data, entry, before)
 
 
-def _put(view: View, staging_fd: int, files: Sequence[SourceFile], actor: str) -> None:
+def placings_of_sources(files: Sequence[SourceFile], staging_fd: int, *, at: str, actor: str) -> list[Placing]:
+    """Files of sources, staged, with what the ledger is told of each."""
+    staged = stage(staging_fd, [file.data or b"" for file in files])
+    return [placing_of(file, name, at=at, actor=actor) for file, name in zip(files, staged, strict=True)]
+
+
+def _put(
+    view: View,
+    staging_fd: int,
+    files: Sequence[SourceFile],
+    actor: str,
+    *,
+    lifted: Mapping[str, Iterable[str]] = MappingProxyType({}),
+) -> None:
     """Put files of sources in place, all or none; the write lock must be held."""
     at = format_time(datetime.now(UTC))
-    staged = stage(staging_fd, [file.data for file in files])
+    placings = placings_of_sources(files, staging_fd, at=at, actor=actor)
     try:
-        placings = [placing_of(file, name, at=at, actor=actor) for file, name in zip(files, staged, strict=True)]
-        place(view, placings, staging_fd)
+        place(view, placings, staging_fd, beside=lifted_entries(view, lifted, at=at, actor=actor))
     except Exception:  # not an interrupt: what is committed by then is finished by the next writer
-        discard(staging_fd, staged)
+        discard(staging_fd, [placing.staged for placing in placings])
         raise
+
+
+def lifted_entries(view: View, lifted: Mapping[str, Iterable[str]], *, at: str, actor: str) -> list[Entry]:
+    """What the ledger is told of turns and documents that were erased and are told again on purpose."""
+    salts = {receipt.id: receipt.salt for receipt in view.receipts}
+    return [
+        Entry(AGAIN, id_, at=at, actor=actor, detail=detail_of_said(sorted(digests), salts[id_]))
+        for id_, digests in lifted.items()
+    ]
+
+
+def _is_erased(view: View, one: Sent, session: str, scope: str | None) -> bool:
+    return one.partial and view.receipts.tells(text_of_turn(one.turn.text, session_key(session), scope))
+
+
+def partial_path(layout: Layout, session: str, scope: str | None) -> Path:
+    """Where turns that are not final are kept."""
+    return layout.local / "partial" / f"{chat_stem(session, scope)}.json"
 
 
 def _keep_partial(view: View, session: str, scope: str | None, sent: Sequence[Sent], known: set[str]) -> None:
     """Keep turns that are not final beside the store's truth, the latest words of each, until the final ones come."""
-    path = view.layout.local / "partial" / f"{chat_stem(session, scope)}.json"
+    path = partial_path(view.layout, session, scope)
     try:
         before = json.loads(path.read_bytes())
     except (FileNotFoundError, ValueError):
@@ -183,7 +226,8 @@ def _keep_partial(view: View, session: str, scope: str | None, sent: Sequence[Se
             kept.pop(one.turn.id, None)
     if kept == before:
         return
-    if kept:
+    if kept.keys() - {""}:
+        kept[""] = {"session": session_key(session), "scope": scope or ""}  # the name of the file does not tell them
         replace_file(path, json.dumps(kept, ensure_ascii=False).encode())
     else:
         path.unlink(missing_ok=True)
@@ -197,6 +241,7 @@ def ingest_text(
     source: object = None,
     observed_at: object = None,
     scope: object = None,
+    again: bool = False,
     actor: str,
 ) -> Ingested:
     """Keep a text as a document that can be quoted.
@@ -222,11 +267,18 @@ def ingest_text(
     said = {name: screened_source(name, value, view.settings)[0] for name, value in said.items()}
     warnings += found
     about = said | {"media_type": "text/plain", "at": format_time(at)}
-    return _keep(view, cleaned.encode(), "txt", about, whose, warnings, actor)
+    return _keep(view, cleaned.encode(), "txt", about, whose, warnings, actor, again=again)
 
 
 def ingest_document(
-    view: View, path: object, *, title: object = None, media_type: object = None, scope: object = None, actor: str
+    view: View,
+    path: object,
+    *,
+    title: object = None,
+    media_type: object = None,
+    scope: object = None,
+    again: bool = False,
+    actor: str,
 ) -> Ingested:
     """Keep a file as a document; when it is UTF-8 text it can be quoted.
 
@@ -254,7 +306,7 @@ def ingest_document(
         text, found = screened_source("the document", data.decode(), view.settings)
         data = data if text == data.decode() else text.encode()
     warnings = [*found] if _is_text(data) else ["it is not UTF-8 text, so nothing in it can be quoted."]
-    return _keep(view, data, _extension(file, kind), about, whose, warnings, actor)
+    return _keep(view, data, _extension(file, kind), about, whose, warnings, actor, again=again)
 
 
 def _names(stem: str, extension: str) -> bool:
@@ -323,27 +375,44 @@ def _keep(
     scope: str | None,
     warnings: list[str],
     actor: str,
+    *,
+    again: bool,
 ) -> Ingested:
-    """Put a document in place under the digest of its bytes, and what is known of it beside it."""
+    """Put a document in place under the digest of its bytes, and what is known of it beside it.
+
+    Raises:
+        ConflictError: It was erased, and is not told again on purpose.
+    """
     scope = own_scope(view.access, scope)
     view.access.require("write", scope)
-    stem = f"{DOCUMENTS}/{sha256(data).hexdigest()}"
-    said = {name: value for name, value in about.items() if value}
+    digest = sha256(data).hexdigest()
+    stem = f"{DOCUMENTS}/{digest}"
+    said = {name: value for name, value in about.items() if value} | {"id": new_id()}
     with staging(view.layout) as staging_fd, translated("store the document"):
         with writing(view):
             view.catch_up()
             known = held(view.layout, f"{stem}.{extension}")
+            lifted = view.receipts.told(text_of_document(digest, scope)) if (scope or "") not in known else {}
+            everywhere = view.receipts.told(text_of_document(digest, EVERYWHERE))
+            lifted = {id_: lifted.get(id_, set()) | everywhere.get(id_, set()) for id_ in {*lifted, *everywhere}}
+            if view.receipts.tells(text_of_document(digest, scope)) and lifted and not again:
+                raise ConflictError(
+                    "Nothing was stored. This document was erased.",
+                    hint="To keep it again on purpose: `again=True`, `grail ingest --again`.",
+                )
             extension = next(
                 filter(partial(_names, stem), (there.get("file", "") for there in known.values())), extension
             )
             path = f"{stem}.{extension}"
-            files = [] if read_source(view.layout, path) else [SourceFile(path, data)]
+            files = [] if read_source(view.layout, path) else [SourceFile(path, data, id=said["id"])]
             if (scope or "") not in known:
                 former = read_source(view.layout, meta_path(path))
                 both = known | {scope or "": said | {"file": extension}}
-                files.append(SourceFile(meta_path(path), render_held(both), former[0] if former else b""))
-            _put(view, staging_fd, files, actor)
+                files.append(SourceFile(meta_path(path), render_held(both), former[0] if former else b"", said["id"]))
+            _put(view, staging_fd, files, actor, lifted=lifted)
         make_durable(view)
     if not files:
         warnings = [*warnings, "the same document was there already; nothing was written."]
+    if lifted and again:
+        warnings = [*warnings, "the same was erased before; it is kept again."]
     return Ingested(path, 1, int(bool(files)), tuple(warnings))

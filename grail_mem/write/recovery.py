@@ -22,7 +22,7 @@ from grail_mem.query.view import View
 from grail_mem.store.files import FOLDER_MODE, open_folder, read_file, second_name, translated, write_staged
 from grail_mem.store.journal import File, Record, left_behind, left_unfinished
 from grail_mem.store.layout import STAGING, Layout
-from grail_mem.store.ledger_line import Entry, read_line
+from grail_mem.store.ledger_line import REMOVES, Entry, read_line
 from grail_mem.store.lock import exclusive, exclusive_if_free
 from grail_mem.write import swap
 
@@ -190,7 +190,7 @@ def _goals(records: Sequence[Record]) -> dict[str, _Goal]:
         before = goals.get(was or path, _NOTHING)
         at = datetime.fromisoformat(entry.at).timestamp()
         known = before.known | ({file.before if file else "", entry.digest} - {""})
-        if entry.action == "remove":
+        if entry.action in REMOVES:
             goals[path] = _Goal(None, known, before.written, at=at, staged=file.staged if file else "")
         elif file is not None and path:
             written = (*before.written, file.data)
@@ -324,7 +324,7 @@ def _is_as_said(layout: Layout, record: Record, line: bytes) -> bool:
     entry = read_line(line, record.clone)
     if number >= len(record.files) or entry is None:
         return True
-    if entry.action == "remove":
+    if entry.action in REMOVES:
         return not os.path.lexists(layout.root / entry.path)
     try:
         return sha256(read_file(layout.root / entry.path)[0]).hexdigest() == entry.digest

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, Final
 
-from grail_mem.errors import UnsupportedEvidenceError
+from grail_mem.errors import ConflictError, UnsupportedEvidenceError
 from grail_mem.model.observation import Evidence, fingerprint
 from grail_mem.model.quote import Found
 from grail_mem.model.times import format_time
@@ -33,13 +33,13 @@ from grail_mem.write.evidence import (
     not_found,
     passages,
 )
-from grail_mem.write.ingest import SourceFile, placed, placing_of
+from grail_mem.write.ingest import placed, placing_of
 from grail_mem.write.placed_facts import Written, is_decided, with_facts
 from grail_mem.write.quotes import Quote
 from grail_mem.write.receipts import require_new
 from grail_mem.write.screening import quoting_no_secret, screened_name, screened_quotes
 from grail_mem.write.staged import Placing, discard, make_durable, place, stage, staging, writing
-from grail_mem.write.transcript import Sent, append, derived_id, require_own
+from grail_mem.write.transcript import Sent, SourceFile, append, derived_id, require_own
 from grail_mem.write.validate import Draft
 
 _RANK: Final = {"contradicted": 4, "supported": 2, "unsupported": 0}
@@ -232,8 +232,13 @@ def _recorded(view: View, asked: Claim, shown: Sequence[_Shown]) -> tuple[list[S
     if new:
         parts = read_session(view.layout, asked.session, asked.scope)
         require_own(parts, asked.session, asked.scope)
-        made = append(parts, new, session=asked.session, scope=asked.scope)
-        files = placed(made, {part.path: part.data for part in parts})
+        made = append(parts, new, session=asked.session, scope=asked.scope, receipts=view.receipts)
+        if made.refused:
+            raise ConflictError(
+                "Nothing was remembered: the quote was erased.",
+                hint="To remember it again on purpose, `ingest_chat(…, again=True)` lets in the turn that says it.",
+            )
+        files = placed(made, parts)
         turns = {turn.id: turn for turn in (*current_turns(parts), *made.turns)}
     located = [one.located if one.turn is None else _within(turns[one.turn.id]) for one in shown]
     return files, tuple(at.evidence(one.support) for at, one in zip(located, shown, strict=True))
@@ -243,7 +248,7 @@ def _put(view: View, staging_fd: int, made: Edited, files: Sequence[SourceFile],
     """Place an observation with its sources, among what is known of the fact it states."""
     at = format_time(datetime.now(UTC))
     data = made.data or b""
-    staged = stage(staging_fd, [data, *(file.data for file in files)])
+    staged = stage(staging_fd, [data, *(file.data or b"" for file in files)])
     entry = Entry(
         "add",
         made.made.id,

@@ -12,10 +12,11 @@ from typing import Final
 
 from grail_mem.errors import InputError, NotFoundError
 from grail_mem.model.names import clean_text, entity_key, session_key
-from grail_mem.model.observation import Observation
+from grail_mem.model.observation import Evidence, Observation
 from grail_mem.model.scope import clean_id, clean_scope
 from grail_mem.model.ulid import is_id
 from grail_mem.query.view import View
+from grail_mem.store.sources import Locator, Turn, is_chat, parse_locator, part_path, stem_of
 
 _BATCH: Final = 1_000
 _SHOWN: Final = 5
@@ -49,8 +50,34 @@ class Selection:
             and (self.source is None or self.source in _sources(o))
             and (self.session is None or (o.session is not None and session_key(o.session) == self.session))
             and (self.speaker is None or (o.speaker is not None and entity_key(o.speaker) == self.speaker))
-            and (self.user is None or _user_in(scope) == self.user)
-            and (self.scope is None or scope == self.scope)
+            and self.holds_scope(scope)
+        )
+
+    def names(self, source: str) -> bool:
+        """Whether a source is meant that an observation gives in a field of its own."""
+        return self.source is not None and self.source in _names(source)
+
+    def holds_scope(self, scope: str) -> bool:
+        """Whether a scope is meant."""
+        return (self.user is None or _user_in(scope) == self.user) and (self.scope is None or scope == self.scope)
+
+    def holds_turn(self, turn: Turn, session: str, scope: str) -> bool:
+        """Whether a turn of a transcript is meant, by the same conditions; ids mean observations alone."""
+        return (
+            self.ids is None
+            and (self.source is None or self.source in source_names(turn.locator))
+            and (self.session is None or session == self.session)
+            and (self.speaker is None or entity_key(turn.speaker) == self.speaker)
+            and self.holds_scope(scope)
+        )
+
+    def holds_document(self, path: str, scope: str) -> bool:
+        """Whether what a scope holds of a document is meant; a document has no session and no speaker."""
+        return (
+            self.ids is None
+            and (self.source is None or self.source == path)
+            and (self.session, self.speaker) == (None, None)
+            and self.holds_scope(scope)
         )
 
     @property
@@ -106,10 +133,15 @@ def make_selection(
     )
 
 
-def selected(view: View, selection: Selection) -> list[str]:
+def selected(view: View, selection: Selection, *, may_be_none: bool = False) -> list[str]:
     """The ids of what is meant, hidden ones included, in order.
 
     What the caller may not read is passed over as if it were not there.
+
+    Args:
+        view: The store.
+        selection: What is meant.
+        may_be_none: Whether it is no error when nothing is as asked for.
 
     Raises:
         NotFoundError: An id is not there, or nothing is as asked for.
@@ -119,9 +151,20 @@ def selected(view: View, selection: Selection) -> list[str]:
         found = list(selection.ids)
     else:
         found = [o.id for o in everything(view) if access.may("read", o.scope) and selection.holds(o, default)]
-    if not found:
-        raise NotFoundError(f"There is no observation with {selection.said}.", hint="`grail list` shows what is there.")
+    if not found and not may_be_none:
+        raise nothing_with(selection)
     return sorted(found)
+
+
+def nothing_with(selection: Selection) -> NotFoundError:
+    """The error for conditions that nothing meets."""
+    return NotFoundError(f"There is no observation with {selection.said}.", hint="`grail list` shows what is there.")
+
+
+def source_names(locator: Locator) -> tuple[str, ...]:
+    """By what names a place in the sources is meant: as it is, without the turn, and by the first file of a transcript."""
+    first = locator._replace(path=part_path(stem_of(locator.path), 1)) if is_chat(locator.path) else locator
+    return tuple(dict.fromkeys(str(one) for at in (locator, first) for one in (at, at._replace(turn=None))))
 
 
 def everything(view: View) -> Iterator[Observation]:
@@ -160,7 +203,18 @@ def _no_id(view: View, word: str) -> str:
 
 def _sources(o: Observation) -> set[str]:
     named = [text for text in (o.source, *(item.source for item in o.evidence)) if text]
-    return {clean_text(text)[0] for name in named for text in (name, name.partition("#")[0])}
+    return {text for name in named for text in _names(name)}
+
+
+def names_of_evidence(evidence: Evidence) -> set[str]:
+    """By what names the source of a quote is meant."""
+    return _names(evidence.source)
+
+
+def _names(source: str) -> set[str]:
+    locator = parse_locator(source)
+    names = {clean_text(text)[0] for text in (source, source.partition("#")[0])}
+    return names if locator is None else names.union(source_names(locator))
 
 
 def _user_in(scope: str) -> str:

@@ -19,7 +19,7 @@ from grail_mem.query.view import View
 from grail_mem.store.files import FOLDER_MODE, open_folder, second_name, sync_folder, translated, write_staged
 from grail_mem.store.journal import File, Record
 from grail_mem.store.layout import Layout
-from grail_mem.store.ledger_line import Entry
+from grail_mem.store.ledger_line import REMOVES, Entry
 from grail_mem.store.lock import exclusive
 from grail_mem.write.init import make_store
 from grail_mem.write.recovery import LOCK, checkpoint, recover
@@ -36,7 +36,7 @@ class Placing:
     Attributes:
         staged: Its name in the staging folder.
         path: The path it gets, relative to the root.
-        data: Its bytes; empty when the entry says `remove`, and nothing comes in place of the file at that path.
+        data: Its bytes; empty when the entry says `remove` or `discard`, and nothing comes in place of the file at that path.
         entry: What the ledger is told; `was` names the file that goes when this one comes.
         before: SHA-256 of the file that is replaced; empty for a new one.
     """
@@ -171,7 +171,7 @@ def _keep(layout: Layout, placing: Placing, staging_fd: int) -> str:
     if not placing.before:
         return ""
     name = second_name(placing.staged)
-    if placing.entry.action == "remove":  # its only name from now on
+    if placing.entry.action in REMOVES:  # its only name from now on
         with _folder_of(layout, placing.path) as (folder, own):
             os.rename(own, name, src_dir_fd=folder, dst_dir_fd=staging_fd)
         return name
@@ -185,7 +185,7 @@ def _keep(layout: Layout, placing: Placing, staging_fd: int) -> str:
 def _put_in_place(layout: Layout, placing: Placing, staging_fd: int) -> None:
     """Give a staged file its name; the file it replaces goes, or comes to the new place first when it is moved."""
     was, path = placing.entry.was, placing.path
-    if placing.entry.action == "remove":
+    if placing.entry.action in REMOVES:
         discard(staging_fd, [placing.staged])
         return
     with _folder_of(layout, path, create=True) as (descriptor, name):

@@ -10,9 +10,9 @@ import json
 import logging
 import os
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,12 +23,18 @@ from grail_mem.query.view import View
 from grail_mem.store.files import read_file, replace_file, sync_folder
 from grail_mem.store.layout import OUTPUT, Layout
 from grail_mem.store.ledger import chains
+from grail_mem.store.ledger_line import Entry
 from grail_mem.store.lock import exclusive_if_free
+from grail_mem.store.receipt import forget_texts
 from grail_mem.store.redaction import Line, count, redact
 from grail_mem.store.snapshot import names
+from grail_mem.store.sources import chat_paths, document_paths, forget_read, meta_path, read_source
+from grail_mem.write.evidence import forget_quoted
 from grail_mem.write.receipts import blocks_file
 from grail_mem.write.recovery import LOCK, checkpoint, recover
+from grail_mem.write.said_left import source_left
 from grail_mem.write.traces import Traces, files_naming, read_set
+from grail_mem.write.unsaid import Unsaid
 
 INTENT: Final = "erasing.json"
 _STAGED: Final = re.compile(r"(\d+)-[0-9a-f]{16}\.(?:tmp|old)")
@@ -45,6 +51,9 @@ class Intent:
         files: Files that go or from which proposals go, relative to the root.
         lines: Lines of the ledger whose reason goes, as clone and number.
         folders: Folders that go when nothing is left in them, relative to the root, the deepest first.
+        whole: Lines of the ledger of which everything goes that can, as clone and number.
+        partial: Turns that are not final: the name of their file, and which ids of it go; all when none is named.
+        sources: Whether something of the sources goes.
     """
 
     ids: tuple[str, ...]
@@ -52,10 +61,13 @@ class Intent:
     files: tuple[str, ...] = ()
     lines: tuple[Line, ...] = ()
     folders: tuple[str, ...] = ()
+    whole: tuple[Line, ...] = ()
+    partial: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    sources: bool = False
 
 
-def intent_of(view: View, traces: Traces) -> Intent:
-    """What is to be swept after some observations were erased."""
+def intent_of(view: View, traces: Traces, unsaid: Unsaid, receipts: Sequence[Entry]) -> Intent:
+    """What is to be swept after some observations and parts of sources were erased."""
     folders: set[str] = set()
     for o in traces.observations:
         folder = o.path.rpartition("/")[0]
@@ -63,8 +75,10 @@ def intent_of(view: View, traces: Traces) -> Intent:
             folders.add(folder)
             folder = folder.rpartition("/")[0]
     ordered = tuple(sorted(folders, key=lambda name: (-name.count("/"), name)))
-    ids = tuple(o.id for o in traces.observations)
-    return Intent(ids, traces.proposals, (*traces.undo_records, *traces.sets), traces.lines, ordered)
+    return Intent(
+        tuple(entry.id for entry in receipts), traces.proposals, (*traces.undo_records, *traces.sets), traces.lines, ordered,
+        traces.whole, unsaid.partial, not unsaid.is_nothing,
+    )  # fmt: skip
 
 
 def announce(layout: Layout, intent: Intent) -> None:
@@ -82,15 +96,21 @@ def sweep(view: View, intent: Intent) -> None:
     checkpoint(view)
     view.journal.wipe()
     for path in chains(layout):
-        redact(path, frozenset(intent.ids) | frozenset(intent.proposals), intent.lines)
+        redact(path, frozenset(intent.ids) | frozenset(intent.proposals), intent.lines, intent.whole)
+    for name, gone in intent.partial.items():
+        _drop_partial(layout.local / "partial" / name, gone)
     for where in dict.fromkeys((*intent.files, *files_naming(layout, intent.ids))):
         _drop_from(layout.root / where, intent)
     for folder in intent.folders:
         if layout.holds(f"{folder}/a.md"):
             with suppress(OSError):  # something is left in it
                 os.rmdir(layout.root / folder)
-    for path in leftovers_with(view, intent.ids):
+    for path in leftovers_with(view, intent.ids, sources=intent.sources):
         path.unlink(missing_ok=True)
+    if intent.sources:
+        forget_read()
+        forget_quoted()
+    forget_texts()
     view.scan(whole=False)
     _renew_snapshot(view)
     purge(view)
@@ -106,11 +126,34 @@ def sweep_heard(view: View) -> None:
     ids = frozenset(receipt.id for receipt in view.receipts)
     if not ids:
         return
+    _empty_again(view)
     derived = view.reader is not None and bool(view.reader.by_id(ids))
     if derived or any(count(path, ids) for path in chains(view.layout)) or files_naming(view.layout, ids):
         intent = Intent(tuple(sorted(ids)))
         announce(view.layout, intent)
         sweep(view, intent)
+
+
+def _empty_again(view: View) -> None:
+    """Take out of transcripts and documents what was erased in another copy, or what git brought back.
+
+    Words that came back can be told only where they are looked at, so this looks at all of them; it is what a sync is for.
+    """
+    layout = view.layout
+    if not any(receipt.said for receipt in view.receipts):
+        return
+    changed = False
+    for path in [*chat_paths(layout), *document_paths(layout), *map(meta_path, document_paths(layout))]:
+        found = read_source(layout, path)
+        left = None if found is None else source_left(view.receipts, path, found[0])
+        if found is not None and left is None:
+            (layout.root / path).unlink()
+            changed = True
+        elif found is not None and left is not None and left != found[0]:
+            replace_file(layout.root / path, left)
+            changed = True
+    if changed:
+        forget_read()
 
 
 def withdraw(layout: Layout) -> None:
@@ -154,9 +197,23 @@ def sweep_on_opening(view: View) -> None:
             sweep_if_due(view)
 
 
-def leftovers_with(view: View, ids: Collection[str]) -> list[Path]:
-    """Files that killed writers left under names of their own and that hold what was erased."""
-    return [path for path in _left_by_killed(view.layout) if _holds(view, path, ids)]
+def leftovers_with(view: View, ids: Collection[str], *, sources: bool = False) -> list[Path]:
+    """Files that killed writers left under names of their own and that hold what was erased.
+
+    Args:
+        view: The store.
+        ids: Of what was erased.
+        sources: Whether sources are looked for: then everything that is no observation counts, nobody needs it any more.
+    """
+    left = _left_by_killed(view.layout)
+    return [path for path in left if (sources and _is_no_observation(path)) or _holds(view, path, ids)]
+
+
+def _is_no_observation(path: Path) -> bool:
+    with suppress(OSError):
+        data, _ = read_file(path)
+        return not data.startswith(b"---")
+    return False
 
 
 def _left_by_killed(layout: Layout) -> Iterator[Path]:
@@ -200,6 +257,20 @@ def _drop_from(path: Path, intent: Intent) -> None:
     replace_file(path, json.dumps(document | {"proposals": kept}, indent=1).encode() + b"\n")
 
 
+def _drop_partial(path: Path, gone: Sequence[str]) -> None:
+    """Take turns that are not final out of a file; all when none is named."""
+    try:
+        kept = json.loads(path.read_bytes())
+    except (FileNotFoundError, ValueError):
+        return
+    left = {id_: said for id_, said in kept.items() if gone and id_ not in gone}
+    if left.keys() - {""}:
+        replace_file(path, json.dumps(left, ensure_ascii=False).encode())
+    else:
+        path.unlink()
+        sync_folder(path.parent)
+
+
 def _is_of(item: Any, intent: Intent) -> bool:
     text = json.dumps(item)
     named = item.get("id") if isinstance(item, dict) else None
@@ -226,7 +297,7 @@ def _announced(layout: Layout) -> Intent | None:
         said = json.loads(read_file(layout.local / INTENT)[0])
         return Intent(
             tuple(said["ids"]), tuple(said["proposals"]), tuple(said["files"]), tuple(Line(*line) for line in said["lines"]),
-            tuple(said["folders"]),
+            tuple(said["folders"]), tuple(Line(*line) for line in said["whole"]), dict(said["partial"]), bool(said["sources"]),
         )  # fmt: skip
     except (OSError, ValueError, LookupError, TypeError):
         return None

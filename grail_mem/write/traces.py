@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from grail_mem.index.purge import Stale, stale
+from grail_mem.model.lineage import relatives
 from grail_mem.model.observation import Entity, Evidence, Observation, Relationship
 from grail_mem.query.view import View
 from grail_mem.store import redaction
@@ -23,6 +24,7 @@ from grail_mem.store.receipt import text_of
 from grail_mem.store.redaction import Line
 from grail_mem.store.snapshot import names
 from grail_mem.write.selection import everything
+from grail_mem.write.unsaid import Unsaid
 
 PROPOSALS: Final = f"{OUTPUT}/proposals"
 _WORD: Final = re.compile(r"\w{4,}")
@@ -46,9 +48,11 @@ class Traces:
         sets: Files with such proposals, relative to the root.
         undo_records: Files of what applied proposals changed, relative to the root.
         lines: Lines of the ledger of other ids whose reason holds such words.
+        whole: Lines of the ledger about files of sources that change or go.
         n_lines: All lines of the ledger of which something goes.
         snapshots: Names of the snapshots.
         stale: What goes of the search index and of the vectors.
+        alone: Words of what goes of the sources that no other observation has, as far as somebody asked.
     """
 
     observations: tuple[Observation, ...]
@@ -59,9 +63,11 @@ class Traces:
     sets: tuple[str, ...]
     undo_records: tuple[str, ...]
     lines: tuple[Line, ...]
+    whole: tuple[Line, ...]
     n_lines: int
     snapshots: tuple[str, ...]
     stale: Stale
+    alone: frozenset[str] = frozenset()
 
     @property
     def redacted_ids(self) -> tuple[str, ...]:
@@ -69,28 +75,33 @@ class Traces:
         return (*(o.id for o in self.observations), *self.proposals)
 
 
-def traces_of(view: View, observations: Sequence[Observation]) -> Traces:
-    """Find every trace of some observations; the view must be up to date."""
+def traces_of(view: View, observations: Sequence[Observation], unsaid: Unsaid, reason: str = "") -> Traces:
+    """Find every trace of some observations and of what goes of the sources; the view must be up to date."""
     layout = view.layout
     ids = frozenset(o.id for o in observations)
-    own, named = words_of(observations), _names_of(observations)
-    undo = [name for name, text in _texts(layout.undo) if any(id_ in text for id_ in ids)]
+    said = words_in(" ".join(unsaid.texts))
+    own, named = words_of(observations) | said, _names_of(observations)
+    touched = ids | unsaid.losing.keys()  # what is kept to undo a change of these holds their quotes
+    undo = [name for name, text in _texts(layout.undo) if any(id_ in text for id_ in touched)]
     items = list(_items(layout))
     reasons = [pair for path in chains(layout) for pair in redaction.reasons(path) if pair[1].id not in ids]
     doubtful = [words_in(text) & named for *_, text in items] + [words_in(entry.reason) & own for _, entry in reasons]
+    doubtful.append(words_in(reason) & said)
     survey = _survey(view, observations, frozenset().union(*doubtful))
     names_alone = survey.alone & named
     proposals = {name.removesuffix(".json") for name in undo}
-    hit = [(where, id_) for where, id_, text in items if _hit(text, ids, names_alone) or id_ in proposals]
+    hit = [(where, id_) for where, id_, text in items if _hit(text, touched, names_alone) or id_ in proposals]
     proposals |= {id_ for _, id_ in hit}
     proposals |= set(_decided_on(layout, ids))
     lines = tuple(line for line, entry in reasons if words_in(entry.reason) & survey.alone)
-    redacted = ids | proposals - {""}
+    redacted = ids | proposals - {""} | set(unsaid.ids)
+    paths = {file.path for file in unsaid.files}
+    whole = tuple(line for path in chains(layout) for line in redaction.lines_about(path, paths)) if paths else ()
     return Traces(
         tuple(observations), survey.references, survey.twins, survey.quoting, tuple(sorted(proposals - {""})),
         tuple(sorted({where for where, _ in hit})),
-        tuple(f"{UNDO}/{name}" for name in undo), lines,
-        sum(redaction.count(path, redacted, lines) for path in chains(layout)), tuple(names(layout)), stale(view, ids),
+        tuple(f"{UNDO}/{name}" for name in undo), lines, whole,
+        sum(redaction.count(path, redacted, lines, whole) for path in chains(layout)), tuple(names(layout)), stale(view, ids), survey.alone,
     )  # fmt: skip
 
 
@@ -142,7 +153,7 @@ class _Survey:
 
 def _survey(view: View, observations: Sequence[Observation], doubtful: Collection[str]) -> _Survey:
     """One look at all other observations: who names these, who says the same, and which words nobody else has."""
-    ids = {o.id for o in observations}
+    ids = frozenset(o.id for o in observations)
     says: dict[str, list[str]] = {}
     for o in observations:
         says.setdefault(text_of(o.title, o.content, o.scope), []).append(o.id)
@@ -169,9 +180,9 @@ def _flat(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def refers(o: Observation, ids: Collection[str]) -> bool:
+def refers(o: Observation, ids: frozenset[str]) -> bool:
     """Whether an observation names one of these ids outside its content."""
-    if o.supersedes in ids or not set(o.related_to).isdisjoint(ids):
+    if not ids.isdisjoint(o.related_to) or not ids.isdisjoint(relatives(o)):
         return True
     return any(id_ in text for text in _texts_in(o.extra) for id_ in ids)
 

@@ -16,7 +16,9 @@ from grail_mem.model.names import clean_text, session_key
 from grail_mem.model.observation import MAX_TURN
 from grail_mem.model.problem import Gather
 from grail_mem.model.times import format_time, parse_time
+from grail_mem.model.ulid import is_id, new_id
 from grail_mem.settings import Settings
+from grail_mem.store.receipt import Receipts, text_of_turn
 from grail_mem.store.sources import (
     PART_BYTES,
     ROLES,
@@ -53,6 +55,23 @@ class Sent:
     correction: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file of sources as it shall be, and as it is now.
+
+    Attributes:
+        path: Relative to the root.
+        data: The bytes it shall have; None when it goes.
+        former: The bytes it has; empty when it is not there.
+        id: By what the ledger knows the source; it says nothing of it.
+    """
+
+    path: str
+    data: bytes | None
+    former: bytes = b""
+    id: str = field(default_factory=new_id)
+
+
 @dataclass(slots=True)
 class Appended:
     """A transcript with more turns.
@@ -62,12 +81,16 @@ class Appended:
         turns: The lines that are new, each with its number and file.
         n_turns: How many turns of the call stand in it.
         warnings: What was not taken.
+        refused: Turns that were left out since they were erased.
+        lifted: Digests of turns that were erased and are let in again, by receipt.
     """
 
     files: dict[str, bytes] = field(default_factory=dict)
     turns: list[Turn] = field(default_factory=list)
     n_turns: int = 0
     warnings: list[str] = field(default_factory=list)
+    refused: list[Sent] = field(default_factory=list)
+    lifted: dict[str, set[str]] = field(default_factory=dict)
 
 
 def read_turns(values: Iterable[Any], settings: Settings) -> tuple[list[Sent], list[str]]:
@@ -211,29 +234,44 @@ def require_own(parts: Sequence[Part], session: str, scope: str | None) -> None:
             )
 
 
-def append(parts: Sequence[Part], sent: Sequence[Sent], *, session: str, scope: str | None) -> Appended:
+def append(
+    parts: Sequence[Part],
+    sent: Sequence[Sent],
+    *,
+    session: str,
+    scope: str | None,
+    receipts: Receipts,
+    again: bool = False,
+) -> Appended:
     """What the files of a transcript hold when turns are added to it.
 
     A turn that is there already adds nothing; another wording of one is a new line behind it when it says that it is a
-    correction, and is left out otherwise.
+    correction, and is left out otherwise. So is one that was erased, unless it is told again on purpose.
 
     Raises:
         InputError: The session would have too many turns.
     """
     made = Appended()
-    lines = _Lines(parts, chat_stem(session, scope), part_head(session, scope))
+    id_ = next((part.id for part in parts if is_id(part.id)), "") or new_id()
+    lines = _Lines(parts, chat_stem(session, scope), part_head(session, scope, id_))
     known = {turn.id: turn for turn in current_turns(parts)}
-    next_number = max((turn.number for turn in known.values()), default=-1) + 1
+    next_number = max((part.last for part in parts), default=-1) + 1
     for one in sent:
         turn = one.turn
         there = known.get(turn.id)
+        if there is not None and (there.role, there.text) == (turn.role, turn.text):
+            made.n_turns += 1
+            continue
+        if (there is None or one.correction) and (told := _told(receipts, turn, session, scope)):
+            if not again:
+                made.refused.append(one)
+                continue
+            for receipt, digests in told.items():
+                made.lifted.setdefault(receipt, set()).update(digests)
         if there is None:
             turn, next_number = replace(turn, number=next_number), next_number + 1
             if turn.number > MAX_TURN:
                 raise InputError(f"A session has at most {MAX_TURN} turns.")
-        elif (there.role, there.text) == (turn.role, turn.text):
-            made.n_turns += 1
-            continue
         elif one.correction:
             turn = replace(turn, number=there.number, revision=there.revision + 1)
         else:
@@ -247,6 +285,10 @@ def append(parts: Sequence[Part], sent: Sequence[Sent], *, session: str, scope: 
         made.n_turns += 1
     made.files = {path: bytes(data) for path, data in lines.files.items()}
     return made
+
+
+def _told(receipts: Receipts, turn: Turn, session: str, scope: str | None) -> dict[str, set[str]]:
+    return receipts.told(text_of_turn(turn.text, session_key(session), scope))
 
 
 class _Lines:

@@ -12,11 +12,16 @@ from typing import Any
 
 import pytest
 from proposal_sets import bytes_of, propose
+from reading_of import reading_of
 
 from grail_mem import InputError, Memory, StoreError
 from grail_mem.consolidate import decide
 from grail_mem.consolidate import propose as proposing
+from grail_mem.consolidate.finding import pair_digest
+from grail_mem.model.ulid import new_id
 from grail_mem.store.journal import Journal
+from grail_mem.store.ledger_line import Entry
+from grail_mem.write.staged import tell, writing
 
 
 @pytest.fixture
@@ -388,3 +393,23 @@ def test_a_proposal_that_stands_twice_in_a_set_is_one(memory: Memory) -> None:
     document["proposals"] *= 2
     path.write_text(json.dumps(document))
     assert [p.id for p in memory.proposals()] == [id_]
+
+
+def test_pairs_in_the_ledger_are_salted_and_old_ones_count_still(memory: Memory) -> None:
+    """A table of digests of names finds none of them; a rejection of old stands until the pair is accepted."""
+    one = note(memory)
+    kind, pair = "move_observation", pair_digest("move_observation", "Ann", "Anna")
+    proposals = [propose(memory, [{"do": "hide", "id": one}], same=[("Ann", "Anna")]) for _ in range(2)]
+    memory.reject(proposals[0])
+    ledger = b"".join(path.read_bytes() for path in (memory.root / ".grail/ledger").iterdir())
+    assert pair.encode() not in ledger
+    (kept,) = decide.read_decisions(memory._layout).forbidden
+    with reading_of(memory, forbidden=[kept]) as reading:
+        assert reading.forbids(kind, "Anna", "Ann")
+        assert not reading.forbids(kind, "Anna", "Anne")
+    old = Entry("reject", new_id(), detail=json.dumps({"kind": kind, "pairs": [pair]}), at="2020-01-01T00:00:00Z")
+    with writing(memory._open()):
+        tell(memory._open(), [old])
+    assert set(decide.read_decisions(memory._layout).forbidden) == {kept, pair}
+    memory.apply(proposals[1])
+    assert not decide.read_decisions(memory._layout).forbidden

@@ -101,7 +101,7 @@ def test_what_a_dry_run_says_happens_and_nothing_else(
             assert sorted(found) == sorted(done.files)
             assert [o.to_dict() for o in memory.recall(limit=100).observations] == answer
             for id_ in meant - done.still_said.keys():
-                draft = {name: there[id_][name] for name in ("title", "content")}
+                draft = {name: there[id_][name] for name in ("title", "content", "scope") if name in there[id_]}
                 try:
                     memory.add_observation(**draft)
                     raise AssertionError(draft)

@@ -21,11 +21,11 @@ from grail_mem.store.layout import Layout, is_observation_path, is_source_path
 from grail_mem.store.observation_file import read_observation, render_observation
 from grail_mem.store.sources import (
     ROLES,
-    _part_in,
     chat_stem,
     current_turns,
     digest,
     parse_locator,
+    part_in,
     part_path,
     read_session,
 )
@@ -142,7 +142,7 @@ def test_ingesting_again_adds_nothing(turns: list[dict[str, str]], cut: int) -> 
 @given(st.one_of(st.binary(max_size=200), st.text(max_size=200).map(str.encode)))
 def test_any_bytes_are_read_as_a_transcript(data: bytes) -> None:
     """Lines that are none are passed over."""
-    part = _part_in(data + b'\n{"turn":3,"role":"user","text":"ok"}\n', "sources/chats/s.jsonl")
+    part = part_in(data + b'\n{"turn":3,"role":"user","text":"ok"}\n', "sources/chats/s.jsonl")
     assert part.turns[-1].text == "ok"
 
 

@@ -50,6 +50,7 @@ def test_turns_are_kept_one_a_line_with_number_role_time_and_digest(tmp_path: Pa
         assert memory.check().ok
     assert (done.source, done.n_turns, done.n_new, done.warnings) == ("sources/chats/2026-06-02.jsonl", 3, 3, ())
     head, *rest = lines(tmp_path)
+    assert len(head.pop("id")) == 26
     assert head == {"v": 1, "session": "2026-06-02"}
     assert [line["turn"] for line in rest] == [0, 1, 2]
     assert rest[0] == {
@@ -238,8 +239,8 @@ def test_a_document_is_kept_once_by_its_bytes(tmp_path: Path) -> None:
     assert not done.source.endswith(".md")
     meta = json.loads(next((root / "sources/documents").glob("*.meta.json")).read_text())
     assert set(meta["scopes"]) == {"", "user:ann"}
-    assert meta["scopes"][""] | {"at": ""} == {
-        "at": "", "file": "markdown", "from": "Report 1.md", "media_type": "text/markdown", "title": "The report",
+    assert meta["scopes"][""] | {"at": "", "id": ""} == {
+        "at": "", "id": "", "file": "markdown", "from": "Report 1.md", "media_type": "text/markdown", "title": "The report",
     }  # fmt: skip
 
 
