@@ -21,7 +21,7 @@ from grail_mem.index.purge import purge
 from grail_mem.query import compaction
 from grail_mem.query.view import View
 from grail_mem.store.files import read_file, replace_file, sync_folder
-from grail_mem.store.layout import OUTPUT, Layout
+from grail_mem.store.layout import CANDIDATES, OUTPUT, Layout
 from grail_mem.store.ledger import chains
 from grail_mem.store.ledger_line import Entry
 from grail_mem.store.lock import exclusive_if_free
@@ -107,6 +107,9 @@ def sweep(view: View, intent: Intent) -> None:
                 os.rmdir(layout.root / folder)
     for path in leftovers_with(view, intent.ids, sources=intent.sources):
         path.unlink(missing_ok=True)
+    for path in sorted((layout.root / CANDIDATES).glob("*.md")):  # what waits to be told is not told either
+        if _holds(view, path, intent.ids):
+            path.unlink(missing_ok=True)
     if intent.sources:
         forget_read()
         forget_quoted()

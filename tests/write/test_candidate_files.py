@@ -195,3 +195,14 @@ def test_a_session_submits_and_decides_where_it_may(memory: Memory, right: str |
                 with pytest.raises(AccessError):
                     decide(theirs.id)
     assert len(memory.recall().observations) == (right == "apply")
+
+
+def test_what_is_erased_waits_in_no_candidate_either(memory: Memory) -> None:
+    """The file of a candidate that says the same goes with the observation, and cannot be submitted again by itself."""
+    told = memory.add_observation(**draft("Dana keeps the zanzibar ledger at home in the blue drawer."))
+    (same,) = memory.submit(draft("Dana keeps the zanzibar ledger at home in the blue drawer.", tags=[]), origin="tool")
+    memory.submit(draft("Dana drinks tea."), origin="tool")
+    memory.erase(told.id, reason="asked to")
+    left = [path for path in memory.root.rglob("*") if path.is_file() and b"zanzibar" in path.read_bytes()]
+    assert left == []
+    assert [one.id == same.id for one in memory.candidates()] == [False]
