@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
 from grail_mem import Memory
 from grail_mem.consolidate.finding import Finding
@@ -33,3 +34,10 @@ def findings(memory: Memory, detector: Detector, *, forbidden: Collection[str] =
     """What a detector finds in everything that counts at this moment."""
     with reading_of(memory, forbidden=forbidden) as reading:
         return list(detector(reading))
+
+
+def kept(folder: Path, **options: Any) -> Memory:
+    """A store that keeps every statement as it is written, as one does that people and other programs fill."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "grail.yaml").write_text("facts: keep\nprovisional_days: 0\n", encoding="utf-8")
+    return Memory(folder, **options)

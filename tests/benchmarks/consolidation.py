@@ -63,7 +63,7 @@ def filled(memory: Memory, drafts: list[dict[str, Any]]) -> None:
 def measured(n: int, answers: Any) -> None:
     """One whole run over one store, with the seconds that each kind takes."""
     with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "grail.yaml").write_text("durability: fast\nembedder: none\n")
+        (Path(folder) / "grail.yaml").write_text("durability: fast\nembedder: none\nfacts: keep\n")
         with Memory(folder) as memory:
             filled(memory, grown(n))
             (n_entities,) = memory.sql("SELECT count(*) AS n FROM entities").column("n").to_pylist()
@@ -128,7 +128,7 @@ def passages(path: Path) -> Iterator[dict[str, Any]]:
 
 def judged(name: str, drafts: list[dict[str, Any]]) -> None:
     """Every proposal on one set, with its confidence."""
-    with tempfile.TemporaryDirectory() as folder, Memory(folder, embedder="none") as memory:
+    with tempfile.TemporaryDirectory() as folder, kept(Path(folder), embedder="none") as memory:
         filled(memory, drafts)
         done = memory.consolidate()
         found = Counter(proposal.kind for proposal in done)

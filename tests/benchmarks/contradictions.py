@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple
 
 sys.path[:0] = [str(Path(__file__).parents[2]), str(Path(__file__).parents[1])]
 
-from reading_of import findings
+from reading_of import findings, kept
 
 from grail_mem import Memory
 from grail_mem.consolidate.detectors.contradictions import resolve_contradiction
@@ -118,7 +118,7 @@ def sick(path: Path) -> Iterator[Pair]:
 
 def detected(pairs: Sequence[Pair]) -> list[float]:
     """The confidence of the detector for each pair; 0 where it finds nothing."""
-    with tempfile.TemporaryDirectory() as folder, Memory(folder) as memory:
+    with tempfile.TemporaryDirectory() as folder, kept(Path(folder)) as memory:
         drafts = [
             {**draft, "scope": f"pair-{n}", "category": "notes", "source_kind": "user_statement", "observed_at": day}
             for n, pair in enumerate(pairs)

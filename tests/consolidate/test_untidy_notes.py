@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from reading_of import kept
 
 from grail_mem import Memory
 from grail_mem.consolidate.finding import KINDS
@@ -80,7 +81,7 @@ class Found:
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Found]:
     """Written one by one, as notes are, so that what was recorded first is what stands first."""
-    with Memory(tmp_path_factory.mktemp("untidy"), embedder="none") as memory:
+    with kept(tmp_path_factory.mktemp("untidy"), embedder="none") as memory:
         yield Found(memory)
 
 

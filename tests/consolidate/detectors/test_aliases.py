@@ -167,7 +167,7 @@ def test_initials_alone_are_weak_and_a_text_that_spells_them_out_is_strong(tmp_p
     said = note(3, text="The new Service Level Agreement (SLA) holds.")
     [finding] = found(tmp_path / "said", [*drafts, said])
     assert (finding.grounds["signals"], finding.confidence >= 0.8) == ("acronym+expansion", True)
-    elsewhere = {**said, "scope": "ann"}
+    elsewhere = {**said, "scope": "user:ann"}
     assert found(tmp_path / "elsewhere", [*drafts, elsewhere]) == []
     turned = note(3, text="An SLA (Service Level Agreement) holds.")
     assert len(found(tmp_path / "turned", [*drafts, turned])) == 1
@@ -199,10 +199,10 @@ def test_other_types_refute_all_but_spelling_and_declaration(tmp_path: Path) -> 
 
 def test_nothing_is_matched_across_scopes_or_with_what_no_longer_counts(tmp_path: Path) -> None:
     """Names of two scopes are two things; hidden, superseded and archived observations are not read."""
-    assert found(tmp_path / "scopes", [note(1, "Acme", scope="ann"), note(2, "Acme Inc.", scope="bob")]) == []
-    assert found(tmp_path / "default", [note(1, "Acme"), note(2, "Acme Inc.", scope="bob")]) == []
-    [finding] = found(tmp_path / "one", [note(1, "Acme", scope="bob"), note(2, "Acme Inc.", scope="bob")])
-    assert finding.payload["scope"] == "bob"
+    assert found(tmp_path / "scopes", [note(1, "Acme", scope="user:ann"), note(2, "Acme Inc.", scope="user:bob")]) == []
+    assert found(tmp_path / "default", [note(1, "Acme"), note(2, "Acme Inc.", scope="user:bob")]) == []
+    [finding] = found(tmp_path / "one", [note(1, "Acme", scope="user:bob"), note(2, "Acme Inc.", scope="user:bob")])
+    assert finding.payload["scope"] == "user:bob"
     for status in ("superseded", "archived"):
         assert found(tmp_path / status, [note(1, "Acme"), note(2, "Acme Inc.", status=status)]) == []
     with Memory(tmp_path / "hidden") as memory:
@@ -268,7 +268,7 @@ NAMES = [
 ]  # fmt: skip
 STORES = st.lists(
     st.tuples(
-        st.lists(st.sampled_from(NAMES), min_size=1, max_size=3, unique=True), st.sampled_from([None, "ann"]),
+        st.lists(st.sampled_from(NAMES), min_size=1, max_size=3, unique=True), st.sampled_from([None, "user:ann"]),
         st.sampled_from(["One.", "The Service Level Agreement (SLA).", "Bob and Robert Smith", "Ann, Anna and ("]),
     ), max_size=14,
 )  # fmt: skip
@@ -293,7 +293,7 @@ def test_findings_do_not_depend_on_the_order_of_writing(rows: list[Any], random:
                 first, again = list(merge_aliases(reading)), list(merge_aliases(reading))
             assert first == again
             said.append([(f.payload, f.confidence, f.grounds, f.fingerprint, f.figures) for f in first])
-            for scope in (None, "ann"):
+            for scope in (None, "user:ann"):
                 keys = [key for f in first if f.payload.get("scope") == scope for key in f.payload["keys"]]
                 assert len(keys) == len(set(keys))
     assert said[0] == said[1]

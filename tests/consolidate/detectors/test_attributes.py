@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reading_of import findings
+from reading_of import findings, kept
 
 from grail_mem import Memory
 from grail_mem.consolidate.detectors.attributes import canonicalise_attribute
@@ -24,7 +24,7 @@ def add(memory: Memory, *attributes: str, scope: str | None = None) -> list[str]
 
 def test_the_spelling_of_most_is_kept(tmp_path: Path) -> None:
     """Case and separators do not make another fact; the others are changed to what most are."""
-    with Memory(tmp_path) as memory:
+    with kept(tmp_path) as memory:
         ids = add(
             memory, "Acme/primary database", "acme/primary_database", "acme/primary-database", "acme/primary-database"
         )
@@ -39,7 +39,7 @@ def test_the_spelling_of_most_is_kept(tmp_path: Path) -> None:
 
 def test_of_equally_many_the_first_is_kept(tmp_path: Path) -> None:
     """The older spelling stays, and a change made is not undone by the next run."""
-    with Memory(tmp_path) as memory:
+    with kept(tmp_path) as memory:
         add(memory, "acme/primaryDatabase", "acme/primary-database")
         (finding,) = findings(memory, canonicalise_attribute)
         assert finding.payload["attribute"] == "acme/primaryDatabase"
@@ -50,7 +50,7 @@ def test_of_equally_many_the_first_is_kept(tmp_path: Path) -> None:
 
 def test_a_plural_is_less_sure(tmp_path: Path) -> None:
     """One of them may be a list."""
-    with Memory(tmp_path) as memory:
+    with kept(tmp_path) as memory:
         add(memory, "ann/pet", "ann/pets")
         (finding,) = findings(memory, canonicalise_attribute)
     assert 0.5 <= finding.confidence < 0.8
@@ -69,23 +69,23 @@ def test_a_plural_is_less_sure(tmp_path: Path) -> None:
 )
 def test_other_words_are_other_facts(tmp_path: Path, one: str, other: str) -> None:
     """Synonyms, levels, numbers and accents are not guessed away."""
-    with Memory(tmp_path) as memory:
+    with kept(tmp_path) as memory:
         add(memory, one, other)
         assert findings(memory, canonicalise_attribute) == []
 
 
 def test_scopes_are_never_mixed(tmp_path: Path) -> None:
     """Each memory spells as it likes."""
-    with Memory(tmp_path) as memory:
-        add(memory, "acme/Database", scope="ann")
-        add(memory, "acme/database", scope="bob")
+    with kept(tmp_path) as memory:
+        add(memory, "acme/Database", scope="user:ann")
+        add(memory, "acme/database", scope="user:bob")
         add(memory, "acme/DATABASE")
         assert findings(memory, canonicalise_attribute) == []
 
 
 def test_rejected_spellings_stay_apart(tmp_path: Path) -> None:
     """What somebody said is another fact is not suggested again."""
-    with Memory(tmp_path) as memory:
+    with kept(tmp_path) as memory:
         add(memory, "acme/Database", "acme/database")
         (finding,) = findings(memory, canonicalise_attribute)
         assert findings(memory, canonicalise_attribute, forbidden=finding.pairs) == []
@@ -111,7 +111,7 @@ def test_everything_is_the_same_in_any_order() -> None:
     names = ["acme/db-host", "acme/db_host", "acme/db_host", "ann/City", "ann/city", "ann/city"]
     payloads = []
     for order in (names, names[::-1]):
-        with tempfile.TemporaryDirectory() as folder, Memory(folder) as memory:
+        with tempfile.TemporaryDirectory() as folder, kept(Path(folder)) as memory:
             add(memory, *order)
             made = findings(memory, canonicalise_attribute)
             payloads.append([(f.fingerprint, f.payload["attribute"], f.payload["spellings"]) for f in made])

@@ -106,7 +106,7 @@ def test_scopes_do_not_meet(memory: Memory) -> None:
     write(memory, list(NOTES))
     for at, note in enumerate(MOVE):
         if at % 2:
-            memory.update(found_id(memory, note[1]), scope="other")
+            memory.update(found_id(memory, note[1]), scope="team:other")
     assert found(memory) == []
 
 
@@ -115,8 +115,8 @@ def found_id(memory: Memory, title: str) -> str:
 
 
 def test_a_scope_of_its_own_gets_an_overview_in_that_scope(memory: Memory) -> None:
-    write(memory, list(NOTES), scope="team")
-    assert found(memory)[0].changes[0]["draft"]["scope"] == "team"
+    write(memory, list(NOTES), scope="org:team")
+    assert found(memory)[0].changes[0]["draft"]["scope"] == "org:team"
 
 
 def test_what_was_superseded_or_archived_does_not_count(memory: Memory) -> None:

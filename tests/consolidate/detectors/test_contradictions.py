@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reading_of import findings
+from reading_of import findings, kept
 
 from grail_mem import Memory
 from grail_mem.consolidate.detectors.contradictions import resolve_contradiction
@@ -29,7 +29,7 @@ def add(memory: Memory, *drafts: dict[str, Any]) -> list[str]:
 
 
 def found(folder: Path, *drafts: dict[str, Any]) -> list[Finding]:
-    with Memory(folder) as memory:
+    with kept(folder) as memory:
         add(memory, *drafts)
         return findings(memory, resolve_contradiction)
 
@@ -49,7 +49,7 @@ def relation(content: str, source: str, name: str, target: str, **more: Any) -> 
 
 def test_the_newer_of_equal_authority_holds_and_the_older_held_until_then(tmp_path: Path) -> None:
     """A change in time is no error: the older statement gets an end and a status, the newer one names it."""
-    with Memory(tmp_path) as memory:
+    with kept(tmp_path) as memory:
         older, newer = add(
             memory, fact("Acme's primary database is MySQL."), fact("Acme's primary database is PostgreSQL.")
         )
@@ -81,7 +81,7 @@ def test_the_older_one_holds_until_the_newer_one_begins(tmp_path: Path) -> None:
 
 def test_a_person_is_believed_before_a_newer_inference_and_less_surely(tmp_path: Path) -> None:
     """Where authority is against time, the person's statement stays, and the confidence is lower."""
-    with Memory(tmp_path) as memory:
+    with kept(tmp_path) as memory:
         said, concluded = add(
             memory,
             fact("Acme's primary database is MySQL."),
@@ -103,7 +103,7 @@ def test_the_newest_of_several_sets_all_aside(tmp_path: Path) -> None:
 
 def test_a_taken_place_is_not_overwritten(tmp_path: Path) -> None:
     """What the newer statement supersedes already stays named there."""
-    with Memory(tmp_path) as memory:
+    with kept(tmp_path) as memory:
         first, _ = add(
             memory, fact("Old.", status="superseded"), fact("Acme's primary database is MySQL.", observed_at=OLD)
         )
@@ -139,7 +139,7 @@ def test_two_values_of_one_attribute_conflict(tmp_path: Path, one: str, other: s
         (fact("The primary database is MySQL."), fact("The primary database was formerly PostgreSQL.")),
         (fact("The primary database is MySQL."), fact("Another primary database is PostgreSQL.")),
         (fact("The primary database is MySQL."), fact("Is the primary database PostgreSQL?")),
-        (fact("The primary database is MySQL.", scope="a"), fact("The primary database is PostgreSQL.", scope="b")),
+        (fact("The primary database is MySQL.", scope="user:a"), fact("The primary database is PostgreSQL.", scope="user:b")),
         (fact("The primary database is MySQL.", valid_until="2026-02-01"), fact("The primary database is PostgreSQL.")),
         (fact("The primary database is MySQL."), fact("The primary database is PostgreSQL.", valid_from="2036-02-01")),
         (fact("The primary database is MySQL.", status="archived"), fact("The primary database is PostgreSQL.")),
@@ -262,7 +262,7 @@ DRAFTS = [
 @given(st.permutations(range(len(DRAFTS))))
 def test_the_order_of_writing_decides_nothing(order: list[int]) -> None:
     """What was observed later holds, whenever it was written."""
-    with tempfile.TemporaryDirectory() as folder, Memory(folder) as memory:
+    with tempfile.TemporaryDirectory() as folder, kept(Path(folder)) as memory:
         ids = dict(zip(add(memory, *(DRAFTS[n] for n in order)), order, strict=True))
         made = findings(memory, resolve_contradiction)
         assert made == findings(memory, resolve_contradiction)
@@ -275,7 +275,7 @@ def test_the_order_of_writing_decides_nothing(order: list[int]) -> None:
 
 def test_what_is_superseded_is_not_found_again(tmp_path: Path) -> None:
     """After the changes are made there is nothing left to find."""
-    with Memory(tmp_path) as memory:
+    with kept(tmp_path) as memory:
         add(memory, *DRAFTS)
         for finding in findings(memory, resolve_contradiction):
             for change in finding.changes:

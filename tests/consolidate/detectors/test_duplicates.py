@@ -138,8 +138,8 @@ def test_a_phrase_of_time_may_stand_at_either_end(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        ({"scope": "ann"}, {"scope": "bob"}),
-        ({"scope": "ann"}, {}),
+        ({"scope": "user:ann"}, {"scope": "user:bob"}),
+        ({"scope": "user:ann"}, {}),
         ({"kind": "semantic"}, {"kind": "procedural"}),
         ({"attribute": "a/x"}, {"attribute": "b/x"}),
         ({"speaker": "Ann"}, {"speaker": "Bob"}),

@@ -93,7 +93,7 @@ def test_nothing_moves_to_a_folder_above(memory: Memory) -> None:
 
 def test_scopes_do_not_meet(memory: Memory) -> None:
     write(memory, list(NOTES))
-    write(memory, [*(note for note in NOTES if note[0] == "home/garden"), MISPLACED], scope="other")
+    write(memory, [*(note for note in NOTES if note[0] == "home/garden"), MISPLACED], scope="team:other")
     assert moves(memory) == []
 
 
