@@ -39,7 +39,7 @@ def is_forgotten(receipts: Receipts, id_: str, data: bytes) -> bool:
         return id_ in receipts or receipts.saying(text_of("", data.decode(errors="replace"), None)) is not None
     o = row.observation
     by_id = id_ in receipts or (row.has_id and o.id in receipts)
-    return by_id or receipts.saying(text_of(o.title, o.content, o.scope)) is not None
+    return by_id or receipts.of(o.title, o.content, o.scope) is not None
 
 
 def mentions_forgotten(receipts: Receipts, data: bytes) -> bool:

@@ -115,6 +115,8 @@ class Opened:
     def _open(self) -> View:
         if self._closed:
             raise StoreError("This memory was closed.", hint="Open it anew with Memory(path).")
+        if self._principal is not None:  # what was granted or revoked since counts before anything is looked at
+            self._view.catch_up()
         return self._view
 
     def _acting(self, actor: str | None) -> str:

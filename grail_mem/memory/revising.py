@@ -41,7 +41,8 @@ class Revising(Opened):
             reason: Why, in words, for the ledger.
             content: What is said instead; it becomes an observation of its own.
             title: Its title; the content's first line when left out.
-            evidence: Quotes that speak for it: texts, or mappings with `quote` and, optionally, `source`, `span`, `sha256`.
+            evidence: Quotes that speak for it: texts, or mappings with `quote` and, optionally,
+                `source`. A quote from a source of the store must stand in it.
             at: When it changed or ceased to hold; now when left out.
             actor: Who does it, for the ledger.
 

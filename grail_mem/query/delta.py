@@ -21,7 +21,7 @@ from grail_mem.model.ulid import derived_id
 from grail_mem.store.files import FileState, read_file
 from grail_mem.store.layout import Layout
 from grail_mem.store.observation_file import Adopted, FileRow, instant_in, read_observation
-from grail_mem.store.receipt import Receipt, Receipts, text_of
+from grail_mem.store.receipt import Receipt, Receipts
 from grail_mem.store.scan import settled
 
 
@@ -225,7 +225,7 @@ def _is_refused(delta: Delta, before: BaseRow | None, row: FileRow, path: str, t
     o = row.observation
     receipt = receipts.get(o.id)
     if receipt is None and o.sha256 not in (told, *_digests(delta, before, path)):
-        receipt = receipts.saying(text_of(o.title, o.content, o.scope))
+        receipt = receipts.of(o.title, o.content, o.scope)
     if receipt is None:
         return False
     delta.problems[path] = (_came_back(path, receipt),)

@@ -37,7 +37,7 @@ def in_session(view: View, session: str, scope: str | None) -> list[Turn]:
     scope = own_scope(view.access, scope)
     if not view.access.may("read", scope):
         return []
-    return current_turns(read_session(view.layout, session, scope))
+    return current_turns([part for part in read_session(view.layout, session, scope) if part.scope == scope])
 
 
 def in_source(view: View, locator: Locator) -> list[Turn]:

@@ -94,7 +94,9 @@ class View:
         self.hidden = {id_ for id_, (*_, hides) in self.tombstones.items() if hides}
         self.silent = self.hidden | {id_ for id_, (*_, stands) in self.suspended.items() if stands}
         self.grants = Grants() if ledger_from_start else Grants(self.manifest.grants, self.manifest.revoked)
-        self.receipts = Receipts(() if ledger_from_start else self.manifest.receipts)
+        self.receipts = Receipts(
+            () if ledger_from_start else self.manifest.receipts, default_scope=self.settings.default_scope
+        )
         self._forgotten: set[str] = set()  # erased ids whose files were not looked at since
         self._clone = ""
         self._unheard = False  # whether lines of the ledger were read and perhaps not all of them heard

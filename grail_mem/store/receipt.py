@@ -145,9 +145,15 @@ def _slow(salt: str, text: str) -> str:
 
 
 class Receipts:
-    """All receipts of a store, as far as the ledger was heard."""
+    """All receipts of a store, as far as the ledger was heard.
 
-    def __init__(self, known: Iterable[Receipt] = ()) -> None:
+    Args:
+        known: Those that are known already.
+        default_scope: The scope of what names none.
+    """
+
+    def __init__(self, known: Iterable[Receipt] = (), *, default_scope: str = "") -> None:
+        self._default = default_scope
         self._by_id = {receipt.id: receipt for receipt in known}
         self._again: dict[str, str] = {}
         self._lifted: dict[str, set[str]] = {}
@@ -189,6 +195,12 @@ class Receipts:
             self._by_id[entry.id] = known = replace(known, said=left)
         if known is not None and self._again.get(entry.id, "") > max(known.at, known.again_at):
             self._by_id[entry.id] = replace(known, again_at=self._again[entry.id])
+
+    def of(self, title: str, content: str, scope: str | None) -> Receipt | None:
+        """The receipt of an observation that said this in this scope; the default scope is one, named or not."""
+        scopes = (None, self._default) if scope in (None, self._default) else (scope,)
+        found = (self.saying(text_of(title, content, one)) for one in scopes)
+        return next((receipt for receipt in found if receipt is not None), None)
 
     def saying(self, text: str) -> Receipt | None:
         """The receipt of an observation that said this, unless it was told again on purpose; see `text_of`."""

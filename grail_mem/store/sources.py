@@ -32,6 +32,8 @@ ROLES: Final = ("user", "assistant", "system", "tool")
 PART_BYTES: Final = 256 * 1024
 """From this size on a transcript goes on in another file; chosen: rewriting so much costs less than syncing it."""
 _RESERVED: Final = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])\Z")
+_DIGESTED: Final = re.compile(r".*-[0-9a-f]{16}", re.DOTALL)
+"""What the file of a session with a digest is called; a name of this form gets one of its own, or it would be another's."""
 _TURN: Final = re.compile(r"(.*)#turn=([0-9]{1,10})", re.DOTALL)
 _KEPT: Final = 48
 """Files of sources kept as they were read; chosen, some ten megabytes of transcript."""
@@ -127,7 +129,7 @@ class Document:
     Attributes:
         path: Relative to the root.
         text: What it says; None when it is no UTF-8 text, so that nothing in it can be quoted.
-        held: By scope, where the empty text is the default scope: title, media type, where it is from, and when.
+        held: By scope that holds it under this ending, where the empty text is the default scope: title, media type, where it is from, and when.
     """
 
     path: str
@@ -168,7 +170,8 @@ def chat_stem(session: str, scope: str | None) -> str:
     """
     key = session_key(session)
     name = slug(key)
-    if scope is None and name == key and key.isascii() and not _RESERVED.match(key):
+    plain = name == key and key.isascii() and not _RESERVED.match(key) and not _DIGESTED.fullmatch(key)
+    if scope is None and plain:
         return key
     return f"{name}-{sha256(json.dumps([scope, key]).encode()).hexdigest()[:16]}"
 
@@ -291,7 +294,11 @@ def read_document(layout: Layout, path: str) -> Document | None:
         StoreError: It is there and cannot be read, or is a link.
     """
     text = _kept(layout, path, lambda data: (_text_in(data),))
-    return None if text is None else Document(path, text[0], held(layout, path))
+    if text is None:
+        return None
+    extension = path.partition(".")[2]
+    there = {scope: said for scope, said in held(layout, path).items() if said.get("file", extension) == extension}
+    return Document(path, text[0], there)
 
 
 def meta_path(path: str) -> str:

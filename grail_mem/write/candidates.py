@@ -25,7 +25,7 @@ from grail_mem.store.ledger import decisions
 from grail_mem.store.ledger_line import CANDIDATE, SUBMIT, Entry
 from grail_mem.store.observation_file import read_observation, render_observation
 from grail_mem.write.add import add
-from grail_mem.write.evidence import CAPS, with_evidence
+from grail_mem.write.evidence import CAPS, capped, with_evidence
 from grail_mem.write.permit import for_caller
 from grail_mem.write.placed_facts import Written
 from grail_mem.write.screening import quoting_no_secret
@@ -36,7 +36,7 @@ ORIGINS: Final[Mapping[str, str | None]] = {
     "user": "user_statement", "agent": "agent_inference", "tool": "tool_result", "media": "tool_result", "import": None,
     "extraction": "agent_inference",
 }  # fmt: skip
-"""Where a candidate can come from, and the source kind that it has when its draft names none."""
+"""Where a candidate can come from, and the source kind that it has when its draft names none, and at most without a quote."""
 STATUSES: Final = ("pending", "approved", "declined")
 
 
@@ -174,9 +174,9 @@ def _checked(
     def one(values: Any) -> tuple[Observation, tuple[str, ...]]:
         draft, located = with_evidence(view, for_caller(view, read_draft(values), "propose"))
         o, warnings = make_observation(draft, now=now, settings=view.settings)
-        kind = o.source_kind or ORIGINS[origin]
-        sure = o.confidence if draft.confidence is not None else CAPS.get(kind or "", o.confidence)
-        return replace(o, source_kind=kind, confidence=sure, extra={"origin": origin}), (*warnings, *located)
+        kind, sure, lowered = _authority(o, draft, origin)
+        told = (*warnings, *located, *lowered)
+        return replace(o, source_kind=kind, confidence=sure, extra={"origin": origin}), told
 
     with quoting_no_secret():
         listed = [
@@ -185,6 +185,16 @@ def _checked(
         ]
         gather.stop("Nothing was submitted.")
     return [item for item in listed if item is not None]
+
+
+def _authority(o: Observation, draft: Draft, origin: str) -> tuple[str | None, float, list[str]]:
+    """The kind of source and confidence of a candidate: what its quotes' speakers allow, or else what its origin does."""
+    own = ORIGINS[origin]
+    if o.evidence or own is None:
+        sure = o.confidence if draft.confidence is not None else CAPS.get(o.source_kind or "", o.confidence)
+        return o.source_kind, sure, []
+    kind, most, lowered = capped(o.source_kind or own, draft.confidence, own)
+    return kind, float(most), [text.replace("the quote's speaker", f"the origin {origin}") for text in lowered]
 
 
 def _place(view: View, staging_fd: int, new: Mapping[str, Observation], origin: str, actor: str) -> None:

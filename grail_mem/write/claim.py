@@ -17,7 +17,7 @@ from grail_mem.model.times import format_time, parse_when
 from grail_mem.query.passages import own_scope
 from grail_mem.query.view import View
 from grail_mem.store.sources import ROLES
-from grail_mem.write.evidence import CAPS, KIND_OF_ROLE, Located
+from grail_mem.write.evidence import KIND_OF_ROLE, Located, capped
 from grail_mem.write.ingest import clean_session
 from grail_mem.write.permit import meant
 from grail_mem.write.quotes import Quote, read_quotes
@@ -107,7 +107,7 @@ def draft_of(claim: Claim, located: Located, zone: str, *, is_fact: bool) -> tup
     """The observation to store, no surer than who spoke allows, and warnings about what was capped."""
     fields = dict(claim.fields)
     own = KIND_OF_ROLE[located.role] if is_fact else "agent_inference"
-    kind, confidence, warnings = _capped(fields.get("source_kind") or own, fields.get("confidence"), own)
+    kind, confidence, warnings = capped(fields.get("source_kind") or own, fields.get("confidence"), own)
     fields |= {"source_kind": kind, "confidence": confidence}
     if not is_fact:
         end = datetime.now(UTC) + timedelta(days=INFERENCE_DAYS)
@@ -122,17 +122,6 @@ def draft_of(claim: Claim, located: Located, zone: str, *, is_fact: bool) -> tup
         if located.speaker:
             fields.setdefault("speaker", located.speaker)
     return Draft(content=claim.text, **fields), warnings
-
-
-def _capped(kind: str, wanted: float | None, own: str) -> tuple[str, float, list[str]]:
-    """A kind of source and a confidence that are no higher than those of who spoke."""
-    warnings: list[str] = []
-    if CAPS[kind] > CAPS[own]:
-        warnings.append(f"source_kind {kind} was made {own}: the quote's speaker counts for no more.")
-        kind = own
-    if wanted is not None and wanted > CAPS[kind]:
-        warnings.append(f"confidence {wanted} was made {CAPS[kind]}: {kind} counts for no more.")
-    return kind, CAPS[kind] if wanted is None else min(wanted, CAPS[kind]), warnings
 
 
 def _earlier(wanted: Any, end: datetime, zone: str) -> datetime:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
-from typing import Any
+from typing import Any, Final
 
 from grail_mem.errors import ConflictError, InputError
 from grail_mem.model.category import category_key, clean_category
@@ -25,12 +25,14 @@ from grail_mem.store.frontmatter_edit import edit
 from grail_mem.store.layout import Layout, inside
 from grail_mem.store.ledger_line import Entry
 from grail_mem.store.observation_file import FileRow, fields_of, read_observation, render_observation
-from grail_mem.write.evidence import resolved, with_evidence
+from grail_mem.write.evidence import capped, kind_of, resolved, with_evidence
 from grail_mem.write.permit import for_caller, meant
 from grail_mem.write.receipts import require_new
 from grail_mem.write.screening import quoting_no_secret
 from grail_mem.write.staged import Placing, confirm, discard, make_durable, place, stage
 from grail_mem.write.validate import Draft, make_observation, with_endpoints
+
+_AUTHORITY: Final = ("source_kind", "confidence")
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +163,10 @@ def with_fields(view: View, edited: Edited, patch: Mapping[str, Any]) -> Edited:
         claim = patch.get("content", old.content or old.title)
         with quoting_no_secret():
             evidence, located = resolved(view, patch["evidence"], claim, **about)
-        patch = {**patch, "evidence": evidence}
+        own, said = kind_of(evidence), {name: patch.get(name, getattr(old, name)) for name in _AUTHORITY}
+        kind, sure, lowered = capped(said["source_kind"] or own, said["confidence"], own)
+        patch = {**patch, "evidence": evidence, "source_kind": kind, "confidence": sure}
+        located += tuple(lowered)
     made, warned = make_observation(
         Draft(**(beside | dict(patch))),
         now=datetime.now(UTC),
@@ -302,7 +307,7 @@ def commit(
         beside: Entries to append behind theirs.
         further: Other files that are staged and come into force with them; they are discarded when it fails.
         right: What the caller must be allowed where an observation is and where it will be; `write` is `forget` for
-            those that are hidden, brought back or removed.
+            those that are hidden, brought back, removed, or taken out of their scope.
 
     Raises:
         AccessError: The caller may not; nothing was changed.
@@ -345,6 +350,8 @@ def _permit(view: View, edited: Edited, right: str) -> None:
     scopes = {edited.made.scope} | ({edited.row.observation.scope} if edited.row else set())
     for scope in scopes:
         view.access.require(needed, scope, id_=edited.made.id if edited.row else "")
+    if edited.row and right == "write" and len(scopes) > 1:  # those who are left cannot read it any more
+        view.access.require("forget", edited.row.observation.scope, id_=edited.made.id)
 
 
 def _entry(edited: Edited, at: str, actor: str, reason: str) -> Entry:

@@ -255,8 +255,30 @@ def resolved(
     return tuple(made), tuple(warnings)
 
 
+def capped(kind: str, wanted: Any, own: str) -> tuple[str, Any, list[str]]:
+    """A kind of source and a confidence that are no higher than those of who spoke; what is no number is left to the check."""
+    warnings: list[str] = []
+    if CAPS.get(kind, 0) > CAPS[own]:
+        warnings.append(f"source_kind {kind} was made {own}: the quote's speaker counts for no more.")
+        kind = own
+    most = CAPS.get(kind, CAPS[own])
+    if wanted is None:
+        return kind, most, warnings
+    if isinstance(wanted, int | float) and most < wanted <= 1:
+        warnings.append(f"confidence {wanted} was made {most}: {kind} counts for no more.")
+        return kind, most, warnings
+    return kind, wanted, warnings
+
+
+def kind_of(evidence: Sequence[Evidence]) -> str:
+    """The kind of source of what rests on quotes: that of the one among their speakers who counts most."""
+    return max((KIND_OF_ROLE.get(item.role, "agent_inference") for item in evidence), key=lambda kind: CAPS[kind])
+
+
 def with_evidence(view: View, draft: Draft) -> tuple[Draft, tuple[str, ...]]:
-    """A draft whose quotes are located and checked, and warnings; one without evidence is returned as it is.
+    """A draft whose quotes are located and checked, no surer than their speakers allow, and warnings.
+
+    One without evidence is returned as it is.
 
     Raises:
         InputError: A quote cannot be used or stands nowhere; `problems` lists every reason.
@@ -265,4 +287,8 @@ def with_evidence(view: View, draft: Draft) -> tuple[Draft, tuple[str, ...]]:
         return draft, ()
     claim = draft.content or draft.title
     evidence, warnings = resolved(view, draft.evidence, claim, session=draft.session, scope=draft.scope)
-    return replace(draft, evidence=evidence), warnings
+    if evidence is draft.evidence:  # located already, and so was who said it
+        return draft, warnings
+    own = kind_of(evidence)
+    kind, sure, lowered = capped(draft.source_kind or own, draft.confidence, own)
+    return replace(draft, evidence=evidence, source_kind=kind, confidence=sure), (*warnings, *lowered)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
 
+from grail_mem.model.authority import DERIVED, authority_of
 from grail_mem.model.fact import Claim, standings
 from grail_mem.model.filter import Filter
 from grail_mem.model.lineage import ALSO, predecessors
@@ -228,10 +229,16 @@ def _settle(fact: _Fact, since_us: int | None = None, explicit: Observation | No
 
 
 def _supersede(fact: _Fact, old: str, new: Observation) -> None:
-    """Let a statement take the place of one that its writer named, whatever their times and sources."""
+    """Let a statement take the place of one that its writer named, whatever their times; what an agent says, not of more authority."""
     o = fact.now[old]
-    if o.status != "superseded":
+    outweighed = new.source_kind in DERIVED and _authority(o) > authority_of(new.source_kind)
+    if o.status != "superseded" and not outweighed:
         fact.now[old] = superseded(o, new)
+
+
+def _authority(o: Observation) -> int:
+    """The most that a word for a statement counts."""
+    return max(saying.authority for saying in claim_of(o).sayings)
 
 
 def superseded(o: Observation, new: Observation) -> Observation:

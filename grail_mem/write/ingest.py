@@ -11,7 +11,6 @@ import mimetypes
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
@@ -400,9 +399,8 @@ def _keep(
                     "Nothing was stored. This document was erased.",
                     hint="To keep it again on purpose: `again=True`, `grail ingest --again`.",
                 )
-            extension = next(
-                filter(partial(_names, stem), (there.get("file", "") for there in known.values())), extension
-            )
+            kept = known.get(scope or "", {}).get("file", "")  # how others keep it is nothing that a caller learns
+            extension = kept if _names(stem, kept) else extension
             path = f"{stem}.{extension}"
             files = [] if read_source(view.layout, path) else [SourceFile(path, data, id=said["id"])]
             if (scope or "") not in known:

@@ -13,7 +13,7 @@ from grail_mem.model.observation import Observation
 from grail_mem.query.view import View
 from grail_mem.store.files import UNKNOWN_STATE
 from grail_mem.store.observation_file import read_observation
-from grail_mem.store.receipt import Receipt, text_of
+from grail_mem.store.receipt import Receipt
 
 _SHOWN: Final = 5
 
@@ -23,7 +23,7 @@ def blocks(view: View, o: Observation) -> Receipt | None:
 
     The view must be up to date with the ledger.
     """
-    return view.receipts.saying(text_of(o.title, o.content, o.scope)) if len(view.receipts) else None
+    return view.receipts.of(o.title, o.content, o.scope) if len(view.receipts) else None
 
 
 def blocks_file(view: View, name: str, data: bytes) -> Receipt | None:
@@ -39,7 +39,7 @@ def blocks_file(view: View, name: str, data: bytes) -> Receipt | None:
     try:
         o = read_observation(data, f"{name or 'file'}.md", "", UNKNOWN_STATE, zone=view.settings.zone).observation
     except InputError:  # no observation at all
-        return view.receipts.saying(text_of(name, data.decode(errors="replace"), None))
+        return view.receipts.of(name, data.decode(errors="replace"), None)
     return view.receipts.get(o.id) or blocks(view, o)
 
 

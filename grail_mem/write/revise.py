@@ -19,9 +19,12 @@ from grail_mem.query.find import locate
 from grail_mem.query.view import View
 from grail_mem.store.files import translated
 from grail_mem.store.observation_file import read_evidence, render_observation
+from grail_mem.store.sources import parse_locator
 from grail_mem.write import facts
 from grail_mem.write.edited import Edited, commit, make_new, read_all, with_values
+from grail_mem.write.evidence import resolved
 from grail_mem.write.saying import begins_at, claim_of
+from grail_mem.write.screening import quoting_no_secret
 from grail_mem.write.staged import staging, writing
 from grail_mem.write.validate import Draft
 
@@ -114,14 +117,32 @@ def read_revision(
 
 
 def _evidence(value: Any) -> tuple[Evidence, ...]:
+    """Quotes as somebody sends them: their words and where they are from, since all else is for us to find."""
     listed = value if isinstance(value, list | tuple) else [value]
     made = [
         item if isinstance(item, Evidence) else read_evidence({"quote": item} if isinstance(item, str) else item)
         for item in listed
     ]
     if any(item is None for item in made):
-        raise InputError("must be quotes, or mappings with `quote` and, optionally, `source`, `span` and `sha256`.")
-    return tuple(item for item in made if item is not None)
+        raise InputError("must be quotes, or mappings with `quote` and, optionally, `source`.")
+    return tuple(Evidence(item.quote, item.source) for item in made if item is not None)
+
+
+def _located(view: View, old: Observation, wanted: Revision) -> tuple[Revision, tuple[str, ...]]:
+    """A revision whose quotes from sources stand there, and warnings; words of a person without a source stay as they are.
+
+    Raises:
+        InputError: A quote stands nowhere in the source that it names.
+    """
+    claim = wanted.content or old.content or old.title
+    pointing = [item for item in wanted.evidence if parse_locator(item.source) is not None]
+    if not pointing:
+        return wanted, ()
+    said = [{"quote": item.quote, "source": item.source} for item in pointing]
+    with quoting_no_secret():
+        found, warnings = resolved(view, said, claim, session=old.session, scope=old.scope)
+    located = dict(zip(pointing, found, strict=True))
+    return replace(wanted, evidence=tuple(located.get(item, item) for item in wanted.evidence)), warnings
 
 
 def revise(view: View, id_: str, wanted: Revision, *, actor: str) -> Revised:
@@ -139,6 +160,7 @@ def revise(view: View, id_: str, wanted: Revision, *, actor: str) -> Revised:
             raise NotFoundError(f"There is no observation {id_}.", hint="`grail list` shows what is there.")
         old = row.observation
         _require_current(old, wanted.action)
+        wanted, located = _located(view, old, wanted)
         added = _made(view, old, wanted) if wanted.content is not None else None
         new = added.made if added is not None else None
         revised, new = _revised(old, new, wanted)
@@ -150,7 +172,7 @@ def revise(view: View, id_: str, wanted: Revision, *, actor: str) -> Revised:
             edits = [replace(added, made=final, data=render_observation(final)), *edits]
         edits += _released(view, old, revised, {edit.made.id for edit in edits})
         commit(view, staging_fd, edits, actor=actor, reason=wanted.reason.strip())
-        return _result(old, wanted, edits, added)
+        return _result(old, wanted, edits, added, located)
 
 
 def _require_current(old: Observation, action: str) -> None:
@@ -246,9 +268,11 @@ def _released(view: View, old: Observation, revised: Observation, edited: set[st
         yield with_values(other, conflicts_with=left)
 
 
-def _result(old: Observation, wanted: Revision, edits: Sequence[Edited], added: Edited | None) -> Revised:
+def _result(
+    old: Observation, wanted: Revision, edits: Sequence[Edited], added: Edited | None, located: tuple[str, ...]
+) -> Revised:
     new_id = "" if added is None else added.made.id
     path = added.path if added is not None else next((e.path for e in edits if e.made.id == old.id), old.path)
-    warnings = () if added is None else added.warnings
+    warnings = located if added is None else (*added.warnings, *located)
     changed = tuple(sorted(e.made.id for e in edits if e.changes_file and e.made.id != new_id))
     return Revised(old.id, wanted.action, new_id, path, changed, warnings)

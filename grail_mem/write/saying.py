@@ -32,8 +32,8 @@ Source = tuple[str, ...]
 
 
 def begins_at(o: Observation) -> datetime:
-    """The event time of a statement: from when it holds, or when it was observed."""
-    return o.valid_from or o.observed_at
+    """The event time of a statement: from when it holds, or when it was observed, which is no later than it was written."""
+    return o.valid_from or min(o.observed_at, o.recorded_at)
 
 
 def is_for_a_time(o: Observation) -> bool:

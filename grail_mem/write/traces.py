@@ -16,6 +16,7 @@ from typing import Any, Final
 from grail_mem.index.purge import Stale, stale
 from grail_mem.model.lineage import relatives
 from grail_mem.model.observation import Entity, Evidence, Observation, Relationship
+from grail_mem.query.passages import own_scope
 from grail_mem.query.view import View
 from grail_mem.store import redaction
 from grail_mem.store.layout import OUTPUT, UNDO, Layout
@@ -156,7 +157,7 @@ def _survey(view: View, observations: Sequence[Observation], doubtful: Collectio
     ids = frozenset(o.id for o in observations)
     says: dict[str, list[str]] = {}
     for o in observations:
-        says.setdefault(text_of(o.title, o.content, o.scope), []).append(o.id)
+        says.setdefault(text_of(o.title, o.content, own_scope(view.access, o.scope)), []).append(o.id)
     inside = [text for o in observations if len(text := _flat(o.content)) >= _LEAST]
     references, quoting, twins, alone = [], [], {id_: [] for id_ in ids}, set(doubtful)  # type: ignore[var-annotated]
     for other in everything(view):
@@ -164,7 +165,7 @@ def _survey(view: View, observations: Sequence[Observation], doubtful: Collectio
             continue
         if refers(other, ids):
             references.append(other.id)
-        same = says.get(text_of(other.title, other.content, other.scope), ())
+        same = says.get(text_of(other.title, other.content, own_scope(view.access, other.scope)), ())
         for id_ in same:
             twins[id_].append(other.id)
         flat = _flat(other.content)

@@ -29,6 +29,7 @@ sys.path[:0] = [str(Path(__file__).parents[2]), str(Path(__file__).parents[1])]
 
 from cluster_maker import planted
 from locomo import draft, turns
+from reading_of import kept
 
 from grail_mem import Memory
 from grail_mem.consolidate.finding import KINDS

@@ -21,7 +21,6 @@ sys.path[:0] = [str(Path(__file__).parents[2]), str(Path(__file__).parents[1])]
 
 from reading_of import findings, kept
 
-from grail_mem import Memory
 from grail_mem.consolidate.detectors.contradictions import resolve_contradiction
 from grail_mem.support.wording import NEGATIONS
 

@@ -139,7 +139,10 @@ def test_two_values_of_one_attribute_conflict(tmp_path: Path, one: str, other: s
         (fact("The primary database is MySQL."), fact("The primary database was formerly PostgreSQL.")),
         (fact("The primary database is MySQL."), fact("Another primary database is PostgreSQL.")),
         (fact("The primary database is MySQL."), fact("Is the primary database PostgreSQL?")),
-        (fact("The primary database is MySQL.", scope="user:a"), fact("The primary database is PostgreSQL.", scope="user:b")),
+        (
+            fact("The primary database is MySQL.", scope="user:a"),
+            fact("The primary database is PostgreSQL.", scope="user:b"),
+        ),
         (fact("The primary database is MySQL.", valid_until="2026-02-01"), fact("The primary database is PostgreSQL.")),
         (fact("The primary database is MySQL."), fact("The primary database is PostgreSQL.", valid_from="2036-02-01")),
         (fact("The primary database is MySQL.", status="archived"), fact("The primary database is PostgreSQL.")),
