@@ -32,7 +32,6 @@ from grail_mem.write.screening import quoting_no_secret
 from grail_mem.write.staged import Placing, confirm, discard, make_durable, place, stage
 from grail_mem.write.validate import Draft, make_observation, with_endpoints
 
-
 _AUTHORITY: Final = ("source_kind", "confidence")
 
 

@@ -22,8 +22,8 @@ from grail_mem.store.observation_file import read_evidence, render_observation
 from grail_mem.store.sources import parse_locator
 from grail_mem.write import facts
 from grail_mem.write.edited import Edited, commit, make_new, read_all, with_values
-from grail_mem.write.saying import begins_at, claim_of
 from grail_mem.write.evidence import resolved
+from grail_mem.write.saying import begins_at, claim_of
 from grail_mem.write.screening import quoting_no_secret
 from grail_mem.write.staged import staging, writing
 from grail_mem.write.validate import Draft
