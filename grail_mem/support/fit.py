@@ -284,6 +284,8 @@ def _around(before: tuple[str, ...], behind: tuple[str, ...], claim: Sentence) -
         for at, word in enumerate(words):
             if word in known.OPERATORS or (word in _ANYWHERE and not known.UNREAL.isdisjoint(words[at + 1 : at + 4])):
                 return word
+            if word == "at" and not known.BOUNDS.isdisjoint(words[at + 1 : at + 3]):
+                return word
             if word == "but" and at and words[at - 1] in known.UNIVERSAL:
                 return word
     if behind and (behind[-1] in known.NEGATING or not known.ENDED.isdisjoint(behind)):
@@ -307,6 +309,8 @@ def _behind(said: Sentence, end: int, claim: Sentence) -> str:
         is_idle = _may_open(following) or following in known.ADVERBS or following.endswith("ly")
         is_more = len(words) == end + 1 and not is_idle
         return following if is_more or following in known.RESTRICTIONS - known.NEGATING else _or(words[end:])
+    if following == "too" and end + 1 < len(words) and end + 1 not in said.breaks:  # too little of it
+        return following
     if following in known.ADVERBS or is_date(following):
         return _or(words[end:])
     if following not in known.PREPOSITIONS or end + 1 == len(words) or end + 1 in said.breaks:

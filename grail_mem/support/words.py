@@ -32,13 +32,14 @@ JOINS: Final = _words("and but so because although though while whereas which wh
 
 CONDITIONS: Final = _words("""
 if unless whether when whenever once until till provided providing suppose supposing assuming assume except excluding without
-unlike otherwise lest depending depends imagine hypothetically theoretically
+unlike otherwise lest depending depends imagine hypothetically theoretically pending contingent subject-to
 """)
 HEDGES: Final = _words("""
 maybe perhaps probably possibly likely apparently supposedly allegedly reportedly seemingly presumably hopefully guess think thought
 believe believed suspect doubt wonder seems seem seemed looks sounds appears feels might may could would should 'd wish hope hoped
 unsure uncertain guessing rumour rumor rumours rumors almost nearly roughly about approximately around kidding joking pretend
 pretended imagined dreamed dreamt false untrue myth lie wrong not-sure not-certain hopes example instance eg joke todo fixme translate
+tentatively provisionally figuratively metaphorically ironically sarcastically jokingly nominally virtually
 """)
 REPORTS: Final = _words("""
 said says say saying told tells tell telling heard hear claims claim claimed claiming according read reads mentioned mentions
@@ -69,9 +70,11 @@ NARROWING: Final = NEGATIONS | _words(
 """In a statement with one of these, more words behind it or before a noun make it say less, not more."""
 UNREAL: Final = _words("""
 theory principle paper dream dreams game games play film films movie movies book books novel story stories mind simulation fiction
-imagination head nightmare sketch poem song series episode scenario tale
+imagination head nightmare sketch poem song series episode scenario tale television training
 """)
 """Behind `in` or `on`, where things are not so in the world."""
+BOUNDS: Final = _words("most least best worst earliest latest maximum minimum")
+"""Behind `at`, what makes of a value a bound."""
 AUXILIARIES: Final = _words("is was have had do did can @me @we")
 INSIDE: Final = _words("of between to for with from by in on at among")
 ENDED: Final = _words("longer anymore not-anymore")
@@ -135,7 +138,7 @@ _PHRASES: Final = (
     ("is called", "is named"), ("was called", "was named"), ("have got", "have"), ("can not stand", "hate"),
     ("is scheduled", "is planned"), ("are called", "is named"), ("every day", "daily"), ("each day", "daily"),
     ("per day", "daily"), ("each week", "weekly"), ("every week", "weekly"), ("every month", "monthly"), ("each month", "monthly"),
-    ("a dozen", "12"), ("no longer", "not-anymore"), ("not sure", "not-sure"), ("not certain", "not-certain"),
+    ("a dozen", "12"), ("no longer", "not-anymore"), ("subject to", "subject-to"), ("not sure", "not-sure"), ("not certain", "not-certain"),
 )  # fmt: skip
 PHRASES: Final = {tuple(one.split()): tuple(other.split()) for one, other in _PHRASES}
 

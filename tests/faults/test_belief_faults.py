@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from grail_mem import Memory
+from grail_mem.support.support import check_support
 
 TURNS = [
     {"role": "user", "text": "I live in Bonn and I like it.", "id": "1"},
@@ -114,3 +115,33 @@ def test_a_revision_keeps_nothing_of_a_quote_but_what_was_found(tmp_path: Path) 
         assert (found.role, found.checker, found.sha256 != "0" * 64) == ("assistant", "lexical-1", True)
         assert found.support is not None
         assert found.support < 0.7
+
+
+@pytest.mark.parametrize(
+    ("claim", "quote"),
+    [
+        ("The user is allergic to nuts.", "I am allergic to nuts, figuratively."),
+        ("The user paid 40 dollars.", "I paid 40 dollars too little."),
+        ("The meeting is on Friday.", "The meeting is on Friday, tentatively."),
+        ("The meeting is on Friday.", "The meeting is on Friday at the earliest."),
+        ("The price is 5 euros.", "The price is 5 euros at most."),
+        ("The user is a doctor.", "I am a doctor on TV."),
+        ("The user is a doctor.", "I am a doctor in training."),
+        ("The user approved the transfer.", "I approved the transfer, subject to legal review."),
+        ("The user approved the transfer.", "I approved the transfer pending legal review."),
+    ],
+)
+def test_what_bounds_or_plays_a_statement_is_no_support_for_it(claim: str, quote: str) -> None:
+    assert check_support(claim, quote, role="user").verdict != "supported"
+
+
+@pytest.mark.parametrize(
+    ("claim", "quote"),
+    [
+        ("The user paid 40 dollars.", "I paid 40 dollars too."),
+        ("The meeting is on Friday.", "The meeting is on Friday at the office."),
+        ("The user likes the subject.", "I like the subject."),
+    ],
+)
+def test_what_stands_there_plainly_is_support_still(claim: str, quote: str) -> None:
+    assert check_support(claim, quote, role="user").verdict == "supported"
