@@ -60,19 +60,18 @@ class _Anthropic:
         self.name = f"anthropic/{self._model}"
 
     def ask(self, task: str, said: str, form: Mapping[str, Any]) -> Any:
-        def call() -> str:
+        def request() -> Any:
             if self._client is None:
                 self._client = self._sdk.Anthropic(timeout=TIMEOUT_S)
-            answer = self._client.messages.create(
+            return self._client.messages.create(
                 model=self._model,
                 max_tokens=MOST_TOKENS,
                 system=task,
                 messages=[{"role": "user", "content": said}],
                 output_config={"format": {"type": "json_schema", "schema": form}},
             )
-            return self._text(answer)
 
-        return called(self.name, self._sdk, call)
+        return called(self.name, self._sdk, request, self._text)
 
     def _text(self, answer: Any) -> str:
         if answer.stop_reason == "refusal":

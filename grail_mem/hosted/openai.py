@@ -63,10 +63,10 @@ class _OpenAI:
         self.name = f"openai/{self._model}"
 
     def ask(self, task: str, said: str, form: Mapping[str, Any]) -> Any:
-        def call() -> str:
+        def request() -> Any:
             if self._client is None:
                 self._client = self._sdk.OpenAI(timeout=TIMEOUT_S)
-            answer = self._client.chat.completions.create(
+            return self._client.chat.completions.create(
                 model=self._model,
                 max_completion_tokens=MOST_TOKENS,
                 messages=[{"role": "system", "content": task}, {"role": "user", "content": said}],
@@ -75,9 +75,8 @@ class _OpenAI:
                     "json_schema": {"name": "answer", "strict": True, "schema": form},
                 },
             )
-            return self._text(answer)
 
-        return called(self.name, self._sdk, call)
+        return called(self.name, self._sdk, request, self._text)
 
     def _text(self, answer: Any) -> str:
         (choice,) = answer.choices

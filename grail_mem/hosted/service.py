@@ -74,24 +74,32 @@ def _as_data(value: Any) -> Any:
     return [_as_data(item) for item in value] if isinstance(value, list) else value
 
 
-def called(service: str, sdk: Any, call: Callable[[], str]) -> Any:
-    """The JSON values that a service answers a call with.
+def called(service: str, sdk: Any, request: Callable[[], Any], text_of: Callable[[Any], str]) -> Any:
+    """The JSON values that a service answers a request with.
 
     Args:
         service: Its name, for the error.
         sdk: The module of the service; its errors have the same names everywhere.
-        call: Returns the text of the whole answer, or raises.
+        request: Makes the request.
+        text_of: The text of a whole answer.
 
     Raises:
         ServiceError: It failed, or the answer is no JSON. What the service said is left out: it may quote the key or the prompt.
     """
+    answer = what = hint = None
     try:
-        return json.loads(call())
-    except ServiceError:
-        raise
+        answer = request()
     except Exception as error:  # noqa: BLE001  whatever the package raises, it is one kind of failure here
         what, hint = _happened(sdk, error)
-    raise failed(service, what, hint)  # outside the block above, so that the error of the package is not its context
+    if what and hint:  # raised outside of the block above, so that the error of the package is not its context
+        raise failed(service, what, hint)
+    try:
+        return json.loads(text_of(answer))
+    except ServiceError:
+        raise
+    except Exception:  # noqa: BLE001, S110  packages check little of what they are sent: any field may be anything
+        pass
+    raise unusable(service, "it is no JSON, or not where that service puts it")
 
 
 def failed(service: str, what: str, hint: str = _AGAIN) -> ServiceError:
@@ -113,6 +121,6 @@ def _happened(sdk: Any, error: Exception) -> tuple[str, str]:
         return f"{what} (status {status})", hint
     if isinstance(error, sdk.APIConnectionError):
         return "did not reach it", "Check the network and the address in the client."
-    if isinstance(error, ValueError | AttributeError | IndexError | KeyError | sdk.APIResponseValidationError):
-        return "was answered in another form than asked for: it is no JSON of that service", _AGAIN
-    return f"failed with {type(error).__name__}", "Check the key in the environment, and the client."
+    if isinstance(error, ValueError | sdk.APIResponseValidationError):
+        return "was answered with what is no JSON", _AGAIN
+    return f"could not be made ({type(error).__name__})", "Check the key in the environment, and the client."

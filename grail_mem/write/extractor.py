@@ -92,7 +92,7 @@ def chosen(value: Any, is_one: Callable[[Any], bool], verb: str) -> tuple[Any, .
 
 
 def _is_name(name: object) -> bool:
-    return isinstance(name, str) and 0 < len(name.strip()) <= len(name) <= _LONGEST_NAME and name.isprintable()
+    return isinstance(name, str) and 0 < len(name) <= _LONGEST_NAME and name == name.strip() and name.isprintable()
 
 
 def asked(what: str, verb: str, ask: Callable[[], T]) -> T:

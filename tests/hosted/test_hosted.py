@@ -149,9 +149,9 @@ FAILURES: dict[str, tuple[Any, str]] = {
     "500": (Raw(500, LEAK), "failed at the service (status 500)"),
     "529": (Raw(529, LEAK), "failed at the service (status 529)"),
     "no answer": (Silence(), "not answered in time"),
-    "no JSON at all": (Raw(200, "<html>", "text/html"), "another form"),
-    "broken JSON around": (Raw(200, '{"id": '), "another form"),
-    "no content": (_without_content, "m-1 "),
+    "no JSON at all": (Raw(200, "<html>", "text/html"), "form than asked for"),
+    "broken JSON around": (Raw(200, '{"id": '), "what is no JSON"),
+    "no content": (_without_content, "another form"),
     "broken JSON": ('{"drafts": [', "another form"),
     "words": ("Sure! Here they are: I'm allergic", "another form"),
     "cut off": (_broken, "not whole"),
@@ -171,7 +171,7 @@ FAILURES: dict[str, tuple[Any, str]] = {
 
 @pytest.mark.parametrize("failure", FAILURES)
 def test_a_failure_submits_nothing_and_quotes_nothing(
-    failure: str, service: Service, made: Made, session: Session, monkeypatch: pytest.MonkeyPatch
+    failure: str, service: Service, made: Made, session: Session
 ) -> None:
     """Not even what the rules found before; neither key nor prompt is in the error or behind it."""
     answer, told = FAILURES[failure]
