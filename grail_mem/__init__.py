@@ -16,6 +16,7 @@ from grail_mem.errors import (
     InputError,
     MissingDependencyError,
     NotFoundError,
+    ServiceError,
     StoreError,
     UnsupportedEvidenceError,
 )
@@ -36,6 +37,7 @@ __all__ = [
     "MemoryProject",
     "MissingDependencyError",
     "NotFoundError",
+    "ServiceError",
     "StoreError",
     "UnsupportedEvidenceError",
     "__version__",

@@ -91,3 +91,10 @@ class MissingDependencyError(GrailError, ImportError):
 
     code = "missing_dependency"
     exit_code = 7
+
+
+class ServiceError(GrailError, RuntimeError):
+    """A model or another service did not answer, or not as it must; nothing was changed."""
+
+    code = "service"
+    exit_code = 8

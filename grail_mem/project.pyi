@@ -39,13 +39,15 @@ from grail_mem.recall.refit import Fit
 from grail_mem.recall.reranking import Reranker
 from grail_mem.recall.result import Recall
 from grail_mem.write.candidates import Candidate, Decided, Submitted
-from grail_mem.write.candidates import Submitted
 from grail_mem.write.change import Changed
 from grail_mem.write.check import Checked
 from grail_mem.write.erase import Erased
+from grail_mem.write.extractor import Extractor
+from grail_mem.write.finishing import Finished
 from grail_mem.write.ingest import Ingested
 from grail_mem.write.placed_facts import Written
 from grail_mem.write.remember import Remembered
+from grail_mem.write.reviewer import Reviewer
 from grail_mem.write.revise import Revised
 from grail_mem.write.secret_scan import Scanned
 from grail_mem.write.sync import Synced
@@ -145,7 +147,7 @@ class SessionProject:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
-    async def finish(self, *, extract: bool=True) -> list[Submitted]: ...
+    async def finish(self, *, extract: bool=True, extractor: Extractor | Sequence[Extractor] | None=None, reviewer: Reviewer | Sequence[Reviewer] | None=None) -> Finished: ...
     async def add_observation(self, *, content: str, title: str | None=None, category: str | None=None, tags: Texts | None=None, entities: Sequence[Any] | None=None, relationships: Sequence[Any] | None=None, observed_at: Time | None=None, confidence: float | None=None, source: str | None=None, related_to: Sequence[str] | None=None, kind: str | None=None, attribute: str | None=None, status: str | None=None, valid_from: Time | None=None, valid_until: Time | None=None, expires_at: Time | None=None, review_at: Time | None=None, supersedes: str | None=None, scope: str | None=None, session: str | None=None, turn: int | None=None, speaker: str | None=None, source_kind: str | None=None, slug: str | None=None, evidence: str | Mapping[str, Any] | Sequence[str | Mapping[str, Any]] | None=None, again: bool=False, actor: str | None=None) -> Written: ...
     async def add_observations(self, drafts: Iterable[Mapping[str, Any]], *, again: bool=False, actor: str | None=None) -> list[Written]: ...
     async def update(self, id: str, *, append: str | None=None, reason: str='', actor: str | None=None, **fields: Any) -> Changed: ...

@@ -7,7 +7,8 @@ grants are kept.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,10 +25,13 @@ from grail_mem.memory.suggesting import Suggesting
 from grail_mem.memory.writing import Writing
 from grail_mem.model.scope import Principal
 from grail_mem.model.ulid import new_id
+from grail_mem.query.view import View
 from grail_mem.recall.reranking import Reranker
 
 if TYPE_CHECKING:
-    from grail_mem.write.candidates import Submitted
+    from grail_mem.write.extractor import Extractor
+    from grail_mem.write.finishing import Finished
+    from grail_mem.write.reviewer import Reviewer
 
 
 class Session(
@@ -66,19 +70,42 @@ class Session(
         assert self._principal is not None  # noqa: S101  set on opening
         return self._principal
 
-    def finish(self, *, extract: bool = True) -> list[Submitted]:
-        """End the conversation: what its turns say by rule is submitted as candidates, which count once they are approved.
+    def finish(
+        self,
+        *,
+        extract: bool = True,
+        extractor: Extractor | Sequence[Extractor] | None = None,
+        reviewer: Reviewer | Sequence[Reviewer] | None = None,
+    ) -> Finished:
+        """End the conversation: what its turns say is submitted as candidates, which count once they are approved.
 
         Args:
-            extract: Look for preferences, decisions, commitments, dated facts and corrections in what the user said.
+            extract: Look for preferences, decisions, commitments, facts and corrections in what the user said.
+            extractor: Who looks, one or several; None for the rules of this package, which ask no model.
+            reviewer: Who may drop what was found or be less sure of it, one or several; None for nobody.
 
         Returns:
-            One result a candidate; those whose quote does not bear them out are left out.
-        """
-        from grail_mem.write.finishing import finish
+            One result a candidate, as a sequence, all or none of them stored; `warnings` says what was left out and why.
 
+        Raises:
+            ServiceError: An extractor or a reviewer failed, or its answer cannot be used; nothing was submitted.
+            InputError: What was given is no extractor or no reviewer.
+        """
+        from grail_mem.write.extractor import chosen_extractors
+        from grail_mem.write.finishing import Finished, finish
+        from grail_mem.write.reviewer import chosen_reviewers
+
+        extractors, reviewers = chosen_extractors(extractor), chosen_reviewers(reviewer)
+        if not extract:
+            return Finished()
+        return finish(
+            self._using, self.conversation, extractors=extractors, reviewers=reviewers, actor=self._acting(None)
+        )
+
+    @contextmanager
+    def _using(self) -> Iterator[View]:
         with self._lock:
-            return finish(self._open(), self.conversation, actor=self._acting(None)) if extract else []
+            yield self._open()
 
     @property
     def conversation(self) -> str:

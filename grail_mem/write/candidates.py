@@ -140,7 +140,7 @@ def submit(view: View, drafts: Sequence[Mapping[str, Any]], *, origin: object, a
         InputError: One or more cannot be used, or a quote stands nowhere; `problems` lists every reason. None was stored.
         AccessError: The caller may not propose there.
     """
-    made = _checked(view, drafts, origin)
+    made = checked(view, drafts, origin)
     if not made:
         return []
     with staging(view.layout) as staging_fd, translated("store the candidates"):
@@ -164,9 +164,15 @@ def submit(view: View, drafts: Sequence[Mapping[str, Any]], *, origin: object, a
     return results
 
 
-def _checked(
+def checked(
     view: View, drafts: Sequence[Mapping[str, Any]], origin: object
 ) -> list[tuple[Observation, tuple[str, ...]]]:
+    """What drafts would become, each with its warnings; nothing is stored.
+
+    Raises:
+        InputError: One or more cannot be used, or a quote stands nowhere; `problems` lists every reason.
+        AccessError: The caller may not propose there.
+    """
     gather, now = Gather(), datetime.now(UTC)
     if not isinstance(origin, str) or origin not in ORIGINS:
         raise InputError(f"origin must be one of {', '.join(ORIGINS)}, not {origin!r:.60}.")

@@ -54,6 +54,10 @@ _EMPTY: Final = re.compile(
     re.IGNORECASE,
 )
 """Objects that say nothing without the turn before."""
+KIND_OF_RULE: Final = {
+    "preference": "semantic", "decision": "semantic", "commitment": "prospective", "fact": "semantic", "correction": "semantic",
+}  # fmt: skip
+"""What can be extracted, and the kind of observation that it is unless something else is said."""
 
 
 @dataclass(frozen=True, slots=True)
