@@ -35,7 +35,7 @@ def erase_command(
     actor: o.Actor = None,
     as_json: o.AsJson = False,
 ) -> None:
-    """Erase observations for good: no file holds their text any more.
+    """Erase observations for good, from every file.
 
     Each ID is whole. Of several conditions all must hold. What they mean of transcripts and documents goes, too. It cannot be undone: `grail delete` hides instead. The text is kept from coming back by import, sync or git; `grail add --again` remembers it on purpose.
     """

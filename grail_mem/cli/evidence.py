@@ -191,7 +191,7 @@ def _show_verified(done: Verified, *, every: bool, dry_run: bool) -> None:
 
 
 def cite_command(words: o.IdWords = None, *, root: o.Root = None, as_json: o.AsJson = False) -> None:
-    """Print the quotes of an observation in the words around them.
+    """Print the quotes of an observation in context.
 
     ID may be the last 4 or more characters of it. Characters that are drawn as nothing are written out.
     """
