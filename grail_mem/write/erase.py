@@ -18,8 +18,10 @@ from grail_mem.model.times import format_time
 from grail_mem.query.find import locate_all
 from grail_mem.query.view import View
 from grail_mem.store.files import translated
+from grail_mem.store.layout import candidate_path
 from grail_mem.store.ledger_line import ERASE, Entry
 from grail_mem.store.receipt import detail_of, text_of
+from grail_mem.write.candidates import declined, drop_decided, saying
 from grail_mem.write.change import Changed
 from grail_mem.write.edited import Edited, commit, read_all, read_one, with_extra, with_fields
 from grail_mem.write.selection import Selection, selected
@@ -47,6 +49,7 @@ class Erased:
         segments: Segments of the search index that were made anew.
         n_vectors: Vectors that went, those of earlier versions of any observation among them.
         still_said: By id, other observations that say the same; the content is then not kept from coming back.
+        candidates: Candidates that waited and said the same, alone or among other things; they are declined.
         quoting: Observations whose content holds that of an erased one; look at them.
         beyond: Known places outside the store's files that may still hold it.
         reason: As it stands in the ledger.
@@ -65,6 +68,7 @@ class Erased:
     segments: tuple[str, ...]
     n_vectors: int
     still_said: Mapping[str, tuple[str, ...]]
+    candidates: tuple[str, ...]
     quoting: tuple[str, ...]
     beyond: tuple[str, ...]
     reason: str
@@ -112,14 +116,16 @@ def _erase(caller: View, view: View, selection: Selection, *, reason: str, actor
     if dry_run:
         view.refresh()
         traces = traces_of(view, _targets(caller, selection))
-        return _erased(view, traces, _edits(view, traces), reason, dry_run=True)
+        held = saying(view, traces.observations)
+        return _erased(view, traces, _edits(view, traces), held, reason, dry_run=True)
     with staging(view.layout) as staging_fd, translated("erase the observation"), writing(view):
         view.refresh()
         traces = traces_of(view, _targets(caller, selection))
-        edits = _edits(view, traces)
-        done = _erased(view, traces, edits, reason, dry_run=False)
-        receipts = _receipts(view, traces, actor, done.reason)
-        intent = intent_of(view, traces)
+        drop_decided(view)
+        edits, held = _edits(view, traces), saying(view, traces.observations)
+        done = _erased(view, traces, edits, held, reason, dry_run=False)
+        receipts = [*_receipts(view, traces, actor, done.reason), *declined(held, actor=actor, reason="")]
+        intent = intent_of(view, traces, [candidate_path(id_) for id_ in held])
         announce(view.layout, intent)
         gone = [replace(edited, data=None) for edited in read_all(view, done.ids).values()]
         try:
@@ -147,7 +153,7 @@ def _as_seen(caller: View, done: Erased) -> Erased:
     still = {id_: kept for id_, some in done.still_said.items() if (kept := tuple(i for i in some if i in seen))}
     quoting = tuple(id_ for id_ in done.quoting if id_ in seen)
     return replace(
-        done, edited=(), proposals=(), undo_records=(), n_lines=0, snapshots=(), segments=(), n_vectors=0,
+        done, edited=(), proposals=(), candidates=(), undo_records=(), n_lines=0, snapshots=(), segments=(), n_vectors=0,
         still_said=still, quoting=quoting, warnings=tuple(_remarks(told=done.reason != WITHHELD, still=still, quoting=quoting)),
     )  # fmt: skip
 
@@ -236,7 +242,9 @@ def _receipts(view: View, traces: Traces, actor: str, reason: str) -> list[Entry
     ]  # fmt: skip
 
 
-def _erased(view: View, traces: Traces, edits: Sequence[Edited], reason: str, *, dry_run: bool) -> Erased:
+def _erased(
+    view: View, traces: Traces, edits: Sequence[Edited], held: tuple[str, ...], reason: str, *, dry_run: bool
+) -> Erased:
     said = words_of(traces.observations)
     told = said.isdisjoint(words_in(reason))
     warnings = [warning for edited in edits for warning in edited.warnings]
@@ -246,7 +254,7 @@ def _erased(view: View, traces: Traces, edits: Sequence[Edited], reason: str, *,
         tuple(o.id for o in traces.observations), tuple(o.path for o in traces.observations),
         sum(row.state.size for row in rows.values()), tuple(sorted(one.path for one in edits if one.changes_file)),
         traces.proposals, traces.undo_records, traces.n_lines, traces.snapshots, traces.stale.segments,
-        traces.stale.n_vectors, traces.twins, traces.quoting, _beyond(view), reason if told else WITHHELD,
+        traces.stale.n_vectors, traces.twins, held, traces.quoting, _beyond(view), reason if told else WITHHELD,
         tuple(dict.fromkeys(warnings)), dry_run,
     )  # fmt: skip
 

@@ -54,8 +54,8 @@ class Intent:
     folders: tuple[str, ...] = ()
 
 
-def intent_of(view: View, traces: Traces) -> Intent:
-    """What is to be swept after some observations were erased."""
+def intent_of(view: View, traces: Traces, beside: Collection[str]) -> Intent:
+    """What is to be swept after some observations were erased; beside that, further files that go."""
     folders: set[str] = set()
     for o in traces.observations:
         folder = o.path.rpartition("/")[0]
@@ -64,7 +64,8 @@ def intent_of(view: View, traces: Traces) -> Intent:
             folder = folder.rpartition("/")[0]
     ordered = tuple(sorted(folders, key=lambda name: (-name.count("/"), name)))
     ids = tuple(o.id for o in traces.observations)
-    return Intent(ids, traces.proposals, (*traces.undo_records, *traces.sets), traces.lines, ordered)
+    files = (*traces.undo_records, *traces.sets, *beside)
+    return Intent(ids, traces.proposals, files, traces.lines, ordered)
 
 
 def announce(layout: Layout, intent: Intent) -> None:
