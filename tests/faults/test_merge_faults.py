@@ -74,3 +74,18 @@ def test_two_clones_that_both_erased_merge_and_both_are_obeyed(clones: tuple[Pat
         memory.compact()
         assert not memory.verify_ledger().problems
         assert "fact-3" not in "".join(path.read_text() for path in (root / ".grail/ledger").glob("*.jsonl"))
+
+
+def test_a_candidate_that_two_clones_approved_leaves_no_file_after_a_sync(clones: tuple[Path, Path, list[str]]) -> None:
+    """Each clone makes an observation of it, and the file of a candidate that is decided goes, whoever brought it back."""
+    office, _, _ = clones
+    with Memory(office, embedder="none") as memory:
+        (made,) = memory.submit({"content": "Dana prefers tea in the morning."}, origin="tool")
+        path = office / ".grail/candidates" / f"{made.id}.md"
+        data = path.read_bytes()
+        memory.approve(made.id)
+        path.write_bytes(data)
+        memory.sync(dry_run=True)
+        assert path.exists()
+        memory.sync()
+        assert not path.exists()
