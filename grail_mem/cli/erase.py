@@ -81,7 +81,8 @@ def _show(done: Erased) -> None:
     output.say(f"{output.counted(len(done.ids), 'observation')} {would}, {output.counted(done.n_bytes, 'byte')}")
     parts = (
         ("file", done.files), ("reference taken out of", done.edited), ("proposal", done.proposals),
-        ("source", done.sources), ("turn", done.turns), ("undo record", done.undo_records), ("snapshot", done.snapshots), ("index segment", done.segments),
+        ("candidate", done.candidates), ("source", done.sources), ("turn", done.turns),
+        ("undo record", done.undo_records), ("snapshot", done.snapshots), ("index segment", done.segments),
     )  # fmt: skip
     for name, values in parts:
         for value in values[:_SHOWN]:

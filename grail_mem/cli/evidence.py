@@ -81,15 +81,24 @@ def _refuse(session: str | None, file: str, given: dict[str, str | None]) -> Non
 
 
 def _read_turns(file: str) -> list[Any]:
-    """The turns in a file of JSON or of JSON lines; a line that is none counts as a turn that cannot be used."""
+    """The turns in a file of JSON or of JSON lines; a line that is none counts as a turn that cannot be used.
+
+    Raises:
+        InputError: There is no turn among them.
+    """
     text = drafts.read_content(file)
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
-        return [_turn(line) for line in text.split("\n") if line.strip()]
+        value = [_turn(line) for line in text.split("\n") if line.strip()]
     if isinstance(value, dict) and isinstance(value.get("turns"), list):
         value = value["turns"]
-    return value if isinstance(value, list) else [value]
+    turns = value if isinstance(value, list) else [value]
+    if turns and not any(isinstance(turn, dict) for turn in turns):
+        raise InputError(
+            f"{file!r} holds no turns.", hint='Each is an object of JSON, such as {"role": "user", "text": "Yes."}.'
+        )
+    return turns
 
 
 def _turn(line: str) -> Any:
@@ -116,7 +125,11 @@ def remember_command(
     session: o.Session = None,
     role: Annotated[
         str,
-        typer.Option("--role", metavar="ROLE", help="Who says a quote of a session without turns: user (default), …"),
+        typer.Option(
+            "--role",
+            metavar="ROLE",
+            help="Who says a quote of a session without turns: user, assistant, system or tool.",
+        ),
     ] = "user",
     allow_inference: Annotated[
         bool, typer.Option("--allow-inference", help="Keep it for 30 days even if the quote does not support it.")

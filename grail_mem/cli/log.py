@@ -10,6 +10,7 @@ from grail_mem.cli import options as o
 from grail_mem.cli import output
 from grail_mem.cli.keep import show_problems
 from grail_mem.cli.which import full_id, short_id, which
+from grail_mem.model.ulid import is_id
 
 
 def log_command(
@@ -46,7 +47,14 @@ def log_command(
         output.show_json(found.to_dict())
         return
     rows = [
-        [entry.at[:19].replace("T", " "), entry.actor, entry.action, short_id(entry.id), entry.path, entry.reason]
+        [
+            entry.at[:19].replace("T", " "),
+            entry.actor,
+            entry.action,
+            short_id(entry.id) if is_id(entry.id) else "",
+            entry.path,
+            entry.reason,
+        ]
         for entry in found.entries
     ]
     output.table(["at", "actor", "action", "id", "path", "reason"], rows, wide=("path", "reason"))

@@ -38,8 +38,8 @@ def target_of(layout: Layout, out: Path, *, suffix: str, force: bool) -> Path:
         if out.is_dir():
             out /= f"{layout.root.name or 'store'}-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}{suffix}"
         target = out.parent.resolve(strict=True) / out.name
-    if is_part(layout, target):
-        raise InputError(f"{target} lies inside the store.", hint="Name a file outside: it must not hold itself.")
+    if target.is_relative_to(layout.root):  # what is erased later must be in no file under the root
+        raise InputError(f"{target} lies inside the store.", hint="Name a file outside, such as `--out ..`.")
     if target.is_dir() or (os.path.lexists(target) and not force):
         raise ConflictError(f"{target} is there already.", hint="Name another file, or replace it with --force.")
     return target

@@ -67,8 +67,9 @@ class Granting(Opened):
         Raises:
             NotFoundError: No grant with this id counts.
         """
+        named = as_id(id, of="grant", listed="grail grants")
         with self._lock:
-            return granting.revoke(self._open(), as_id(id), actor=self._acting(actor), reason=reason)
+            return granting.revoke(self._open(), named, actor=self._acting(actor), reason=reason)
 
     def grants(self, *, grantee: str | None = None, scope: str | None = None) -> tuple[Grant, ...]:
         """The grants that count now, by scope and grantee.

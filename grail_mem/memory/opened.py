@@ -190,11 +190,11 @@ def opened(root: Path) -> tuple[Layout, Settings]:
     return Layout(root, "" if settings.notes == "." else settings.notes), settings
 
 
-def as_id(text: str) -> str:
+def as_id(text: str, *, of: str = "observation", listed: str = "grail list") -> str:
     """An id as callers may write it, or a refusal that says what an id is."""
     if isinstance(text, str) and is_id(text.strip().upper()):
         return text.strip().upper()
-    raise NotFoundError(f"There is no observation {text!r}.", hint="An id has 26 characters; `grail list` shows them.")
+    raise NotFoundError(f"There is no {of} {text!r}.", hint=f"An id has 26 characters; `{listed}` shows them.")
 
 
 def open_root(path: str | Path | None) -> Path:

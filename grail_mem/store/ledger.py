@@ -48,7 +48,8 @@ def read_chain(path: Path, head: Head = START, *, thorough: bool = False) -> tup
     `thorough`, since it takes as long as everything else.
 
     Only whole lines are consumed, so a line being written is read next time. A fragment that a killed writer left is
-    closed by the next writer's newline and skipped here.
+    closed by the next writer's newline and skipped here. So is a line that stands there already: when lines were emptied
+    in two clones, a merge that keeps both sides keeps such lines twice.
     """
     with path.open("rb") as file:
         file.seek(head.offset)
@@ -64,19 +65,23 @@ def read_lines(
     entries: list[Entry] = []
     broken: list[Broken] = []
     seq, digest, at = head.seq, head.digest, head.at
+    there: set[str] = set()
     for number, line in enumerate(whole.split(b"\n")[:-1], start=1):
         link = read_link(line, clone)
         if link is None:
             if line:
                 broken.append(Broken(clone, number, "torn", "not a whole record"))
             continue
-        entry = link.entry
+        entry, own = link.entry, digest_of(line)
+        if own in there:
+            continue
+        there.add(own)
         if link.prev != digest or entry.seq != seq + 1:
             broken.append(Broken(clone, number, "changed", f"record {entry.seq} does not follow record {seq}"))
         if thorough and not is_as_written(line):
             broken.append(Broken(clone, number, "changed", f"record {entry.seq} is not what was written"))
         entries.append(entry)
-        seq, digest, at = entry.seq, digest_of(line), entry.at
+        seq, digest, at = entry.seq, own, entry.at
     return entries, Head(head.offset + len(whole), seq, digest, at), broken
 
 

@@ -117,6 +117,15 @@ def read_manifest(folder: Path) -> Manifest | None:
         return None
 
 
+def is_of_another_version(folder: Path) -> bool:
+    """Whether an earlier or later program wrote a snapshot, so that this one passes it over."""
+    try:
+        version = json.loads((folder / MANIFEST).read_bytes())["version"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+    return type(version) is int and version != VERSION
+
+
 def require_whole(folder: Path, manifest: Manifest) -> None:
     """Check that every file of a snapshot has the size it was written with; its bytes are checked by `grail check`.
 

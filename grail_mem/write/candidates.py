@@ -7,6 +7,7 @@ was submitted and what was decided. When it is decided its file goes. Knows noth
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -20,7 +21,7 @@ from grail_mem.model.problem import Gather
 from grail_mem.model.times import format_time
 from grail_mem.query.view import View
 from grail_mem.store.files import UNKNOWN_STATE, read_file, translated
-from grail_mem.store.layout import CANDIDATES, candidate_path
+from grail_mem.store.layout import CANDIDATES, Layout, candidate_path, is_candidate_path
 from grail_mem.store.ledger import decisions
 from grail_mem.store.ledger_line import CANDIDATE, SUBMIT, Entry
 from grail_mem.store.observation_file import read_observation, render_observation
@@ -30,6 +31,7 @@ from grail_mem.write.permit import for_caller
 from grail_mem.write.placed_facts import Written
 from grail_mem.write.screening import quoting_no_secret
 from grail_mem.write.staged import Placing, discard, make_durable, place, stage, staging, tell, writing
+from grail_mem.write.traces import LEAST, flattened
 from grail_mem.write.validate import DRAFT_FIELDS, Draft, make_observation, read_draft
 
 ORIGINS: Final[Mapping[str, str | None]] = {
@@ -274,20 +276,21 @@ def candidates(view: View, *, status: Collection[str], origin: Collection[str]) 
         raise InputError(" ".join(problems), problems=problems)
     view.catch_up()
     listed = (_candidate(view, one) for one in _known(view).values() if one.status in wanted)
-    return tuple(one for one in listed if one is not None and (not origin or one.origin in origin))
+    return tuple(
+        one for one in listed if one is not None and one.status in wanted and (not origin or one.origin in origin)
+    )
 
 
 def _candidate(view: View, line: _Line) -> Candidate | None:
     """A candidate with what its file says; None when the caller may not see it, or its file is gone."""
     row, edited = None, False
+    if line.status == "pending" and (data := _file_of(view, line.id)) is None:
+        line = _known(view)[line.id]  # its file goes when somebody has just decided
     if line.status == "pending":
-        try:
-            data, _ = read_file(view.layout.root / candidate_path(line.id))
-        except OSError:
+        if data is None:
             return None
-        row = read_observation(data, candidate_path(line.id), "", UNKNOWN_STATE, zone=view.settings.zone).observation
+        row = _row_of(view, line.id, data)
         edited = sha256(data).hexdigest() != line.submitted.digest
-        row = replace(row, category=_category(data, row))
     if view.principal is not None and (row is None or not view.access.may("read", row.scope)):
         return None
     decided = line.decided or Entry("", "")
@@ -295,6 +298,19 @@ def _candidate(view: View, line: _Line) -> Candidate | None:
         line.id, line.status, line.origin, row, line.submitted.at, line.submitted.actor, decided.at, decided.actor,
         decided.reason, _detail(decided, "observation"), edited,
     )  # fmt: skip
+
+
+def _file_of(view: View, id_: str) -> bytes | None:
+    try:
+        return read_file(view.layout.root / candidate_path(id_))[0]
+    except OSError:
+        return None
+
+
+def _row_of(view: View, id_: str, data: bytes) -> Observation:
+    path = candidate_path(id_)
+    row = read_observation(data, path, "", UNKNOWN_STATE, zone=view.settings.zone).observation
+    return replace(row, category=_category(data, row))
 
 
 def _category(data: bytes, row: Observation) -> str:
@@ -346,6 +362,8 @@ def approve(
         outcomes.append(_approve(view, one, dry_run=dry_run, actor=actor, reason=reason))
         if progress:
             progress(len(outcomes))
+    if not dry_run:
+        drop_decided(view)
     return outcomes
 
 
@@ -406,20 +424,57 @@ def decline(view: View, ids: str | Collection[str], *, dry_run: bool, actor: str
             if (status := known[one.id].status) != "pending":
                 outcomes.append(Decided(one.id, status, done=False, reasons=(f"it was {status} already",)))
                 continue
-            at = format_time(datetime.now(UTC))
-            entries.append(Entry("decline", one.id, reason=reason, at=at, actor=actor))
+            entries += declined([one.id], actor=actor, reason=reason)
             outcomes.append(Decided(one.id, "declined", done=True))
         if entries:
             tell(view, entries)
-        for entry in entries:
-            _drop(view, entry.id)
+        drop_decided(view)
     return outcomes
+
+
+def declined(ids: Sequence[str], *, actor: str, reason: str) -> list[Entry]:
+    """What the ledger is told of candidates that are not wanted."""
+    at = format_time(datetime.now(UTC))
+    return [Entry("decline", id_, reason=reason, at=at, actor=actor) for id_ in ids]
 
 
 def _drop(view: View, id_: str) -> None:
     """Remove the file of a candidate that was decided: what it said is in the observation, or nowhere."""
     with suppress(OSError):
-        (view.layout.root / CANDIDATES / f"{id_}.md").unlink()
+        (view.layout.root / candidate_path(id_)).unlink()
+
+
+def drop_decided(view: View) -> None:
+    """Remove the files of candidates that are decided and that a killed process, or git, left behind."""
+    if not (left := ids_of_files(view.layout)):
+        return
+    known = _known(view)
+    for id_ in left:
+        if id_ in known and known[id_].status != "pending":
+            _drop(view, id_)
+
+
+def ids_of_files(layout: Layout) -> list[str]:
+    """The ids of all candidates that have a file, in order."""
+    try:
+        names = os.listdir(layout.root / CANDIDATES)
+    except OSError:
+        return []
+    return sorted(name.removesuffix(".md") for name in names if is_candidate_path(f"{CANDIDATES}/{name}"))
+
+
+def saying(view: View, observations: Sequence[Observation]) -> tuple[str, ...]:
+    """Ids of candidates that wait and say what one of these observations says, alone or among other things."""
+    said = [flattened(o.content) for o in observations]
+    found = []
+    for id_ in ids_of_files(view.layout):
+        if (data := _file_of(view, id_)) is None:
+            continue
+        row = _row_of(view, id_, data)
+        texts = [flattened(text) for text in (row.content, *(item.quote for item in row.evidence))]
+        if any(one == text or (len(one) >= LEAST and one in text) for one in said for text in texts):
+            found.append(id_)
+    return tuple(found)
 
 
 def draft_of(o: Observation) -> Draft:

@@ -20,9 +20,11 @@ from grail_mem.model.ulid import new_id
 from grail_mem.query.find import locate_all
 from grail_mem.query.view import View
 from grail_mem.store.files import translated
+from grail_mem.store.layout import candidate_path
 from grail_mem.store.ledger_line import ERASE, Entry
 from grail_mem.store.receipt import detail_of, detail_of_said, text_of
 from grail_mem.store.sources import parse_locator
+from grail_mem.write.candidates import declined, drop_decided, saying
 from grail_mem.write.change import Changed
 from grail_mem.write.edited import Edited, commit, read_all
 from grail_mem.write.ingest import placings_of_sources
@@ -55,6 +57,7 @@ class Erased:
         segments: Segments of the search index that were made anew.
         n_vectors: Vectors that went, those of earlier versions of any observation among them.
         still_said: By id, other observations that say the same; the content is then not kept from coming back.
+        candidates: Candidates that waited and said the same, alone or among other things; they are declined.
         quoting: Observations whose content holds that of an erased one; look at them.
         turns: Turns of transcripts that were emptied, as locators; those of removed transcripts among them.
         sources: Files of sources that were removed, relative to the root.
@@ -78,6 +81,7 @@ class Erased:
     segments: tuple[str, ...]
     n_vectors: int
     still_said: Mapping[str, tuple[str, ...]]
+    candidates: tuple[str, ...]
     quoting: tuple[str, ...]
     turns: tuple[str, ...]
     sources: tuple[str, ...]
@@ -143,6 +147,7 @@ class _Found(NamedTuple):
     traces: Traces
     unsaid: Unsaid
     edits: list[Edited]
+    held: tuple[str, ...]
 
 
 def _found(asked: _Asked, reason: str) -> _Found:
@@ -156,7 +161,8 @@ def _found(asked: _Asked, reason: str) -> _Found:
         raise nothing_with(asked.selection)
     going = [o for _, o in sorted((targets | along).items())]
     traces = traces_of(view, going, gone, reason)
-    return _Found(traces, gone, edits_without(view, traces, gone, asked.selection))
+    edits = edits_without(view, traces, gone, asked.selection)
+    return _Found(traces, gone, edits, saying(view, traces.observations))
 
 
 def _erase(asked: _Asked, *, reason: str, actor: str, dry_run: bool) -> Erased:
@@ -168,9 +174,11 @@ def _erase(asked: _Asked, *, reason: str, actor: str, dry_run: bool) -> Erased:
     with staging(view.layout) as staging_fd, translated("erase the observation"), writing(view):
         view.refresh()
         found = _found(asked, reason)
+        drop_decided(view)
         done = _erased(view, found, reason, dry_run=False)
-        receipts = _receipts(found, actor, done.reason)
-        intent = intent_of(view, found.traces, found.unsaid, receipts)
+        erased = _receipts(found, actor, done.reason)
+        receipts = [*erased, *declined(found.held, actor=actor, reason="")]
+        intent = intent_of(view, found.traces, found.unsaid, erased, [candidate_path(id_) for id_ in found.held])
         gone = [replace(edited, data=None) for edited in read_all(view, done.ids).values()]
         files = placings_of_sources(found.unsaid.files, staging_fd, at=receipts[0].at, actor=actor)
         announce(view.layout, intent)
@@ -203,7 +211,7 @@ def _as_seen(caller: View, done: Erased) -> Erased:
     earlier = tuple(id_ for id_ in done.earlier if id_ in seen)
     said = _remarks(told=done.reason != WITHHELD, still=still, quoting=quoting, kept=kept, earlier=earlier)
     return replace(
-        done, edited=(), proposals=(), undo_records=(), n_lines=0, snapshots=(), segments=(), n_vectors=0,
+        done, edited=(), proposals=(), candidates=(), undo_records=(), n_lines=0, snapshots=(), segments=(), n_vectors=0,
         still_said=still, quoting=quoting, kept=kept, earlier=earlier, warnings=tuple(said),
     )  # fmt: skip
 
@@ -284,7 +292,7 @@ def _receipts(found: _Found, actor: str, reason: str) -> list[Entry]:
 
 
 def _erased(view: View, found: _Found, reason: str, *, dry_run: bool) -> Erased:
-    traces, gone, edits = found
+    traces, gone, edits, held = found
     told = words_of(traces.observations).isdisjoint(words_in(reason)) and traces.alone.isdisjoint(words_in(reason))
     earlier = sorted(
         {id_ for o in traces.observations for id_ in predecessors(o)} - {o.id for o in traces.observations}
@@ -299,7 +307,7 @@ def _erased(view: View, found: _Found, reason: str, *, dry_run: bool) -> Erased:
         tuple(o.id for o in traces.observations), tuple(o.path for o in traces.observations),
         n_bytes, tuple(sorted(one.path for one in edits if one.changes_file)),
         traces.proposals, traces.undo_records, traces.n_lines, traces.snapshots, traces.stale.segments,
-        traces.stale.n_vectors, traces.twins, traces.quoting, gone.turns, removed, gone.kept, tuple(earlier),
+        traces.stale.n_vectors, traces.twins, held, traces.quoting, gone.turns, removed, gone.kept, tuple(earlier),
         _beyond(view), reason if told else WITHHELD, tuple(dict.fromkeys(warnings)), dry_run,
     )  # fmt: skip
 

@@ -17,6 +17,11 @@ from grail_mem.store.layout import MEMORIES, OUTPUT, Layout
 GITIGNORE: Final = (
     "# derived files and this machine's own state; everything else is worth keeping in git\n/output/\n/.grail/local/\n"
 )
+GITATTRIBUTES: Final = """\
+# lines that stand on one side of a merge alone are kept, and one that was emptied on the other side is emptied again
+/.grail/ledger/*.jsonl merge=union
+/sources/chats/*.jsonl merge=union
+"""
 SETTINGS: Final = "# Settings of this grail_mem store; `grail config show` lists them all with their meaning.\n"
 NEVER_STAMP: Final = """\
 # This folder held notes before it was a store: nothing is written into files that others made.
@@ -47,7 +52,11 @@ def make_store(layout: Layout, *, notes: str | None = None) -> list[str]:
         f"notes: {notes}\n" if notes != MEMORIES else "",
         NEVER_STAMP if _has_notes(place.memories) else "",
     ]
-    files = {layout.settings: "".join(texts), layout.root / ".gitignore": GITIGNORE}
+    files = {
+        layout.settings: "".join(texts),
+        layout.root / ".gitignore": GITIGNORE,
+        layout.root / ".gitattributes": GITATTRIBUTES,
+    }
     made: list[str] = []
     with translated("make the store"):
         for folder in (place.memories, layout.ledger, layout.local):

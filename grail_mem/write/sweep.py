@@ -21,7 +21,7 @@ from grail_mem.index.purge import purge
 from grail_mem.query import compaction
 from grail_mem.query.view import View
 from grail_mem.store.files import read_file, replace_file, sync_folder
-from grail_mem.store.layout import CANDIDATES, OUTPUT, Layout
+from grail_mem.store.layout import OUTPUT, Layout
 from grail_mem.store.ledger import chains
 from grail_mem.store.ledger_line import Entry
 from grail_mem.store.lock import exclusive_if_free
@@ -66,8 +66,8 @@ class Intent:
     sources: bool = False
 
 
-def intent_of(view: View, traces: Traces, unsaid: Unsaid, receipts: Sequence[Entry]) -> Intent:
-    """What is to be swept after some observations and parts of sources were erased."""
+def intent_of(view: View, traces: Traces, unsaid: Unsaid, receipts: Sequence[Entry], beside: Collection[str]) -> Intent:
+    """What is to be swept after some observations and parts of sources were erased; beside that, further files that go."""
     folders: set[str] = set()
     for o in traces.observations:
         folder = o.path.rpartition("/")[0]
@@ -76,8 +76,8 @@ def intent_of(view: View, traces: Traces, unsaid: Unsaid, receipts: Sequence[Ent
             folder = folder.rpartition("/")[0]
     ordered = tuple(sorted(folders, key=lambda name: (-name.count("/"), name)))
     return Intent(
-        tuple(entry.id for entry in receipts), traces.proposals, (*traces.undo_records, *traces.sets), traces.lines, ordered,
-        traces.whole, unsaid.partial, not unsaid.is_nothing,
+        tuple(entry.id for entry in receipts), traces.proposals, (*traces.undo_records, *traces.sets, *beside), traces.lines,
+        ordered, traces.whole, unsaid.partial, not unsaid.is_nothing,
     )  # fmt: skip
 
 
@@ -107,9 +107,6 @@ def sweep(view: View, intent: Intent) -> None:
                 os.rmdir(layout.root / folder)
     for path in leftovers_with(view, intent.ids, sources=intent.sources):
         path.unlink(missing_ok=True)
-    for path in sorted((layout.root / CANDIDATES).glob("*.md")):  # what waits to be told is not told either
-        if _holds(view, path, intent.ids):
-            path.unlink(missing_ok=True)
     if intent.sources:
         forget_read()
         forget_quoted()

@@ -21,6 +21,7 @@ from grail_mem.store.files import read_file, translated
 from grail_mem.store.frontmatter_edit import edit
 from grail_mem.store.ledger_line import Entry
 from grail_mem.store.observation_file import FileRow
+from grail_mem.write.candidates import drop_decided
 from grail_mem.write.secret_scan import problems_in
 from grail_mem.write.staged import Placing, discard, make_durable, place, stage, staging, tell, writing
 from grail_mem.write.sweep import sweep_heard
@@ -92,6 +93,7 @@ def sync(
         changes = view.unsynced()
         _tell(view, changes, actor)
         sweep_heard(view)
+        drop_decided(view)
     stamped = _stamp(view, actor) if stamping else ()
     return _report(view, n_files, changes, stamped=stamped, dry_run=False, found=_screened(view, changes))
 

@@ -32,7 +32,7 @@ _WORD: Final = re.compile(r"\w{4,}")
 """What counts as a word: shorter ones are in every text."""
 _OF_PROPOSAL: Final = re.compile(r"proposal ([0-9A-HJKMNP-TV-Z]{26}) \(")
 _FIELDS: Final = frozenset({*Observation.__slots__, *Entity.__slots__, *Relationship.__slots__, *Evidence.__slots__})
-_LEAST: Final = 20
+LEAST: Final = 20
 """Characters from which on a text is looked for inside others; chosen."""
 
 
@@ -158,7 +158,7 @@ def _survey(view: View, observations: Sequence[Observation], doubtful: Collectio
     says: dict[str, list[str]] = {}
     for o in observations:
         says.setdefault(text_of(o.title, o.content, own_scope(view.access, o.scope)), []).append(o.id)
-    inside = [text for o in observations if len(text := _flat(o.content)) >= _LEAST]
+    inside = [text for o in observations if len(text := flattened(o.content)) >= LEAST]
     references, quoting, twins, alone = [], [], {id_: [] for id_ in ids}, set(doubtful)  # type: ignore[var-annotated]
     for other in everything(view):
         if other.id in ids:
@@ -168,7 +168,7 @@ def _survey(view: View, observations: Sequence[Observation], doubtful: Collectio
         same = says.get(text_of(other.title, other.content, own_scope(view.access, other.scope)), ())
         for id_ in same:
             twins[id_].append(other.id)
-        flat = _flat(other.content)
+        flat = flattened(other.content)
         if not same and any(text in flat for text in inside):
             quoting.append(other.id)
         if alone:
@@ -177,7 +177,8 @@ def _survey(view: View, observations: Sequence[Observation], doubtful: Collectio
     return _Survey(tuple(sorted(references)), found, tuple(sorted(quoting)), frozenset(alone))
 
 
-def _flat(text: str) -> str:
+def flattened(text: str) -> str:
+    """A text in one case, with single blanks."""
     return " ".join(text.casefold().split())
 
 

@@ -89,3 +89,23 @@ def test_a_document_and_standard_input_are_ingested(tmp_path: Path) -> None:
     added = run("add", root, "--content", "Plain.")
     assert added.startswith("added")
     assert "changed" not in run("update", root, added.split()[1], "--tag", "a")
+
+
+def test_log_shows_no_piece_of_a_name_as_an_id(tmp_path: Path, chat: Path) -> None:
+    run("ingest", str(tmp_path / "s"), str(chat), "--session", "standup")
+    told = run("log", str(tmp_path / "s"))
+    assert "sources/chats/standup.jsonl" in told
+    assert "tandup" not in told.replace("standup", "")
+
+
+@pytest.mark.parametrize("text", ['{"role": "user", "te', "[1, 2]", "Minutes of May.\n\nNothing."])
+def test_a_file_without_turns_is_refused(tmp_path: Path, text: str) -> None:
+    """A file that is no transcript at all is not taken for an empty one."""
+    (tmp_path / "file").write_text(text)
+    run("ingest", str(tmp_path / "s"), str(tmp_path / "file"), "--session", "standup", code=2)
+    assert not (tmp_path / "s" / "sources").exists()
+
+
+def test_a_grant_that_is_not_there_is_called_a_grant(tmp_path: Path) -> None:
+    run("add", str(tmp_path / "s"), "--content", "Tea at four.")
+    assert "no grant 'nothing'" in run("revoke", str(tmp_path / "s"), "nothing", code=3)

@@ -352,3 +352,15 @@ def test_what_is_no_backup_is_said_to_be_none(tmp_path: Path) -> None:
         assert [p.code for p in found.problems] == ["damaged_backup"]
     with pytest.raises(NotFoundError):
         verify(tmp_path / "missing")
+
+
+@pytest.mark.parametrize("where", [".", "kept", "memories", ".grail"])
+def test_nothing_is_put_anywhere_under_the_root(tmp_path: Path, where: str) -> None:
+    """A copy of the text under the root would outlive an erasure."""
+    with Memory(tmp_path / "s") as memory:
+        memory.add_observation(title="Alpha", content="The first.", category="work")
+        (memory.root / where).mkdir(exist_ok=True)
+        for verb in (memory.backup, memory.export):
+            for out in (memory.root / where, memory.root / where / "copy"):
+                with pytest.raises(InputError, match="inside the store"):
+                    verb(out)

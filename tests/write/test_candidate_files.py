@@ -197,12 +197,53 @@ def test_a_session_submits_and_decides_where_it_may(memory: Memory, right: str |
     assert len(memory.recall().observations) == (right == "apply")
 
 
-def test_what_is_erased_waits_in_no_candidate_either(memory: Memory) -> None:
-    """The file of a candidate that says the same goes with the observation, and cannot be submitted again by itself."""
-    told = memory.add_observation(**draft("Dana keeps the zanzibar ledger at home in the blue drawer."))
-    (same,) = memory.submit(draft("Dana keeps the zanzibar ledger at home in the blue drawer.", tags=[]), origin="tool")
-    memory.submit(draft("Dana drinks tea."), origin="tool")
-    memory.erase(told.id, reason="asked to")
-    left = [path for path in memory.root.rglob("*") if path.is_file() and b"zanzibar" in path.read_bytes()]
-    assert left == []
-    assert [one.id == same.id for one in memory.candidates()] == [False]
+def test_two_that_decide_at_once_both_hear_what_was_decided(memory: Memory) -> None:
+    """Whoever comes second is told so; that the file goes meanwhile is no reason to say there was no such candidate."""
+    made = [one.id for one in memory.submit([draft(f"Dana prefers tea number {n}.") for n in range(30)])]
+    with Memory(memory.root, embedder="none") as other, ThreadPoolExecutor(2) as pool:
+        both = [pool.submit(lambda m: [m.approve(id_)[0] for id_ in made], m) for m in (memory, other)]
+        first, second = (one.result() for one in both)
+    for one, two in zip(first, second, strict=True):
+        assert {one.status, two.status} == {"approved"}
+        assert one.done != two.done
+        assert one.observation == two.observation
+    assert len(memory.recall(limit=100).observations) == 30
+
+
+def _put_back(memory: Memory, id_: str, data: bytes) -> Path:
+    """What is there when a process is killed between the line of a decision and the removal of the file."""
+    path = memory.root / ".grail" / "candidates" / f"{id_}.md"
+    path.write_bytes(data)
+    return path
+
+
+@pytest.mark.parametrize("verb", ["approve", "decline"])
+def test_the_file_of_a_decided_candidate_that_was_left_behind_goes(memory: Memory, verb: str) -> None:
+    one, two = memory.submit([draft(), draft("Dana prefers coffee.")])
+    path = memory.root / ".grail" / "candidates" / f"{one.id}.md"
+    data = path.read_bytes()
+    getattr(memory, verb)(one.id)
+    assert _put_back(memory, one.id, data).exists()
+    getattr(memory, verb)(two.id)
+    assert not path.exists()
+
+
+def test_what_is_erased_is_in_no_candidate_either(memory: Memory) -> None:
+    """Neither in one that waits and says the same or quotes it, nor in the file that a killed approval left behind."""
+    said = "Dana keeps the zebrawood key in the attic."
+    (first,) = memory.submit(draft(said))
+    data = (memory.root / ".grail" / "candidates" / f"{first.id}.md").read_bytes()
+    kept = memory.approve(first.id)[0].observation
+    left = _put_back(memory, first.id, data)
+    _same, more, else_ = memory.submit([
+        draft(said, category="home"), draft(f"Bob says: {said} So be it."), draft("Dana keeps bees on the roof.")
+    ])  # fmt: skip
+    waiting = {one.id for one in memory.candidates()}
+    planned = memory.erase(kept, reason="asked", dry_run=True)
+    assert left.exists()
+    done = memory.erase(kept, reason="asked")
+    assert set(planned.candidates) >= set(done.candidates) == waiting - {else_.id}
+    assert more.id in done.candidates
+    assert [one.id for one in memory.candidates()] == [else_.id]
+    assert not [path for path in memory.root.rglob("*") if path.is_file() and b"zebrawood" in path.read_bytes()]
+    assert [one.status for one in memory.submit(draft(f"Bob says: {said} So be it."))] == ["declined"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -267,3 +268,18 @@ def test_a_rebuild_tells_the_ledger_what_it_found(memory: Memory, stamped: bool)
     assert sorted(actions[-2:]) == ["adopt", "relocate"]
     assert id_ in {o.id for o in memory.recall().observations}
     assert not memory.sync(stamp=False).changed
+
+
+@pytest.mark.parametrize("version", [1, 999])
+def test_a_snapshot_of_another_version_is_no_damage(tmp_path: Path, version: int) -> None:
+    """A program of another version wrote it; it is passed over, and the next compaction writes one that is read."""
+    with Memory(tmp_path) as memory:
+        made = memory.add_observation(title="Alpha", content="The first.", category="work")
+        memory.compact()
+        (manifest,) = (tmp_path / "output/snapshots").glob("*/manifest.json")
+    manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"version": version}))
+    with Memory(tmp_path) as memory:
+        assert [o.id for o in memory.recall().observations] == [made.id]
+        assert not memory.check().problems
+        manifest.write_text("{")
+        assert [problem.code for problem in memory.check().problems] == ["damaged_snapshot"]
