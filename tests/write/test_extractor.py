@@ -156,15 +156,16 @@ def test_a_turn_of_somebody_else_cannot_be_quoted(memory: Memory, session: Sessi
     assert (len(done), len(done.warnings)) == (0, 1)
 
 
-def test_what_is_erased_while_somebody_is_asked_is_not_submitted(memory: Memory, session: Session) -> None:
+def test_what_is_deleted_while_somebody_is_asked_is_not_submitted(session: Session) -> None:
     """The quote is looked for again, and the whole is refused."""
 
-    def erase(shown: Sequence[Reviewable]) -> list[Review]:
-        memory.erase(session=session.conversation, reason="asked")
+    def delete(shown: Sequence[Reviewable]) -> list[Review]:
+        for path in (session.root / "sources" / "chats").rglob("*.jsonl"):
+            path.unlink()
         return same(shown)
 
     with pytest.raises(InputError, match="Nothing was submitted"):
-        session.finish(reviewer=Own(erase))
+        session.finish(reviewer=Own(delete))
     assert not session.candidates()
 
 
