@@ -173,8 +173,8 @@ def _erase(asked: _Asked, *, reason: str, actor: str, dry_run: bool) -> Erased:
         return _erased(view, _found(asked, reason), reason, dry_run=True)
     with staging(view.layout) as staging_fd, translated("erase the observation"), writing(view):
         view.refresh()
-        found = _found(asked, reason)
         drop_decided(view)
+        found = _found(asked, reason)
         done = _erased(view, found, reason, dry_run=False)
         erased = _receipts(found, actor, done.reason)
         receipts = [*erased, *declined(found.held, actor=actor, reason="")]
