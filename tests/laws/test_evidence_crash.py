@@ -69,10 +69,8 @@ def test_a_crash_at_any_call_leaves_all_or_nothing(server: Server, folder: Path,
 
 @pytest.mark.slow
 @pytest.mark.parametrize("verb", VERBS)
-def test_every_crash_at_every_call_leaves_all_or_nothing(
-    server: Server, folder: Path, template: Path, verb: str
-) -> None:
-    run_cases(server, folder, template, verb, at_most=None)
+def test_many_crashes_leave_all_or_nothing(server: Server, folder: Path, template: Path, verb: str) -> None:
+    run_cases(server, folder, template, verb, at_most=24)
 
 
 def run_cases(server: Server, folder: Path, template: Path, verb: str, *, at_most: int | None) -> None:

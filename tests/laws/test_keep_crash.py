@@ -133,8 +133,8 @@ def test_a_crash_leaves_the_old_or_the_new_store(server: Server, folder: Path, t
 @pytest.mark.slow
 @pytest.mark.parametrize("verb", VERBS)
 def test_many_crashes_leave_the_old_or_the_new_store(server: Server, folder: Path, template: Path, verb: str) -> None:
-    """Eighty calls spread over the whole of each verb; all of them would take longer than all other tests."""
-    run_cases(server, folder, template, verb, at_most=80)
+    """Calls spread over the whole of each verb; all of them would take longer than all other tests."""
+    run_cases(server, folder, template, verb, at_most=24)
 
 
 def test_a_kill_between_two_renames_is_finished_by_a_process_that_was_open(
