@@ -19,19 +19,10 @@ CASES = json.loads((Path(contracts_own.__file__).parent / "contract_cases.json")
 KEPT = [
     c for c in CASES if c["contract"] in ("supersede", "late", "conflict", "repetition", "deletion", "leakage", "time")
 ]
-NOT_YET = {"deletion-derived-files": "erase takes the claims that rest on a source, and leaves the file of the source"}
 ANSWER = {"steps": [{"op": "ask", "right": {"says": ["Oslo"], "silent_of": ["Bergen"]}}], "id": "x"}
 
 
-@pytest.mark.parametrize(
-    "case",
-    [
-        pytest.param(
-            c, id=c["id"], marks=[pytest.mark.xfail(strict=True, reason=NOT_YET[c["id"]])] if c["id"] in NOT_YET else []
-        )
-        for c in KEPT
-    ],
-)
+@pytest.mark.parametrize("case", [pytest.param(c, id=c["id"]) for c in KEPT])
 def test_a_contract_is_kept(case: dict[str, Any]) -> None:
     """By the verbs alone, in the steps that every system is given."""
     assert judged(case, results_of(contracts_own.Own, case)) == (PASS, "")

@@ -215,13 +215,13 @@ def test_a_reviewer_drops_and_lowers(service: Service, made: Made, session: Sess
     assert (one.observation.content, one.observation.confidence) == (OSLO["claim"], 0.25)
     shown = service.data()
     assert [(item["id"], item["quote"], item["confidence"]) for item in shown] == [
-        ("1", PEANUTS["quote"], 0.6), ("2", OSLO["quote"], 0.6),
+        ("1", PEANUTS["quote"], 0.95), ("2", OSLO["quote"], 0.95),
     ]  # fmt: skip
 
 
 REFUSED = {
-    "raised": (_reviews(("1", "keep", 0.61), ("2", "keep", 0.6)), "raises a confidence"),
-    "raised and dropped": (_reviews(("1", "drop", 0.61), ("2", "keep", 0.6)), "raises a confidence"),
+    "raised": (_reviews(("1", "keep", 0.96), ("2", "keep", 0.6)), "raises a confidence"),
+    "raised and dropped": (_reviews(("1", "drop", 0.96), ("2", "keep", 0.6)), "raises a confidence"),
     "unknown id": (_reviews(("1", "keep", 0.6), ("2", "keep", 0.6), ("3", "keep", 0.6)), "1 of its ids were not given"),
     "instead of one": (_reviews(("1", "keep", 0.6), (KEY, "keep", 0.6)), "1 of 2 drafts are missing"),
     "missing": (_reviews(("1", "keep", 0.6)), "1 of 2 drafts are missing"),

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from proposal_sets import bytes_of
+from reading_of import kept
 
 from grail_mem import Memory
 
@@ -60,7 +61,7 @@ def untidy() -> list[dict[str, Any]]:
 
 
 def filled(root: Path, notes: list[dict[str, Any]]) -> Memory:
-    memory = Memory(root, embedder="none")
+    memory = kept(root, embedder="none")
     memory.add_observations(notes)
     return memory
 

@@ -137,7 +137,7 @@ def change_some(memory: Memory, later: list[dict[str, Any]], rows: dict[str, Row
 
 def _new_root() -> Path:
     folder = Path(tempfile.mkdtemp())
-    (folder / "grail.yaml").write_text("durability: fast\n")
+    (folder / "grail.yaml").write_text("durability: fast\nprovisional_days: 0\n")
     return folder
 
 

@@ -97,8 +97,8 @@ def test_several_reviewers_narrow_one_after_the_other(session: Session) -> None:
         return [Review(one.id, "drop" if "Python" in one.quote else "keep", one.confidence / 2) for one in shown]
 
     done = session.finish(reviewer=[Own(halve, "first"), Own(halve, "second")])
-    assert seen == [[0.6, 0.6], [0.3]]
-    assert [one.observation.confidence for one in session.candidates() if one.observation] == [0.15]
+    assert seen == [[0.95, 0.95], [0.475]]
+    assert [one.observation.confidence for one in session.candidates() if one.observation] == [0.2375]
     assert done.warnings == ("rules: turn 0: dropped by first.",)
     assert done.to_dict() == {"submitted": [done[0].to_dict()], "warnings": list(done.warnings)}
 
