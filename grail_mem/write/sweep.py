@@ -217,11 +217,12 @@ def _is_no_observation(path: Path) -> bool:
 
 
 def _left_by_killed(layout: Layout) -> Iterator[Path]:
+    """Files of writers that are gone; and former files, which have that name under the write lock alone."""
     for top in (layout.ledger.parent, layout.output):
         for folder, _, found in os.walk(top):
             for name in found:
                 staged = _STAGED.fullmatch(name)
-                if staged is not None and not _is_alive(int(staged[1])):
+                if staged is not None and (name.endswith(".old") or not _is_alive(int(staged[1]))):
                     yield Path(folder) / name
 
 
