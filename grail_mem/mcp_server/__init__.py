@@ -1,0 +1,1 @@
+"""The store as an MCP server, over standard input and output or HTTP."""
