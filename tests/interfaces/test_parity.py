@@ -74,6 +74,7 @@ NO_COMMAND = {
     "graph": "a graph is an object of the program that asks; its edges are the view `relationships` of `grail sql`",
 }
 NO_VERB = {
+    "doctor": "looks at the machine beside the store; `check` is the verb for the store",
     "watch": "sync, whenever something changed; a program calls `sync` itself",
     "demo": "a story to look at",
     "config": "the property `settings`",
