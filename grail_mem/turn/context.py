@@ -111,8 +111,9 @@ def context_of(
     Raises:
         InputError: The budget is too small for the frame alone.
     """
+    included: tuple[str, ...] = ()
     if recall.abstention is not None:
-        text, included = _silence(recall.abstention), ()
+        text = _silence(recall.abstention)
     else:
         pack = render_pack(
             recall.observations,
