@@ -18,7 +18,7 @@ class ToolResult:
     Attributes:
         text: For the model; stored words stand in it as fenced data.
         structured: The same in short, as plain JSON values; `ok` is False when it failed, and `error` says why.
-        is_error: Whether it failed; then nothing was changed.
+        is_error: Whether it failed; then no memory was changed.
     """
 
     text: str

@@ -115,12 +115,15 @@ def context_of(
     if recall.abstention is not None:
         text = _silence(recall.abstention)
     else:
+        question = message[:_QUESTION]
+        if 3 * counter_of(counter).count(question) > budget:  # the frame says it, and has to leave room
+            question = ""
         pack = render_pack(
             recall.observations,
             budget=budget,
             counter=counter,
             coverage=recall.coverage,
-            question=message[:_QUESTION] or None,
+            question=question or None,
         )
         text, included = pack.text, pack.included
     return TurnContext(

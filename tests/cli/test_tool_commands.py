@@ -61,7 +61,7 @@ def test_the_skill_is_installed_and_never_written_over(grail: Any, grail_json: A
     assert grail("skill", "install", tmp_path / "file").exit_code == 2
 
 
-def test_what_the_skill_says_can_be_run() -> None:
+def test_what_the_skill_says_can_be_run(grail: Any) -> None:
     """Every command in it exists, every call of a tool has arguments that the tool takes, and the frontmatter names it."""
     texts = [SKILL.joinpath("SKILL.md").read_text(), *(f.read_text() for f in SKILL.joinpath("commands").iterdir())]
     head = texts[0].split("---")[1]
@@ -69,6 +69,13 @@ def test_what_the_skill_says_can_be_run() -> None:
     assert len(re.search(r"^description: (.*)$", head, re.MULTILINE)[1]) <= 1024  # type: ignore[index]
     commands = [found for text in texts for found in re.findall(r"\bgrail ([a-z-]+)", text) if found != "memory"]
     assert {"tools", "proposals", "candidates", "consolidate"} <= set(commands) <= {*COMMANDS, "is"}
+    listed = {
+        (group, verb)
+        for text in texts
+        for group, verb in re.findall(r"grail (proposals|candidates|tools) ([a-z]+)", text)
+    }
+    for group, verb in listed:
+        assert grail(group, verb, "--help").exit_code == 0, (group, verb)
     calls = [line for text in texts for line in re.findall(r"grail tools call (memory_\w+ '.*?'(?=\s|`|$))", text)]
     assert len(calls) >= 7
     for line in calls:

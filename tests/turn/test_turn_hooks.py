@@ -62,12 +62,13 @@ def test_preparing_stores_nothing_and_says_what_is_remembered(session: Session) 
     assert json.loads(json.dumps(context.to_dict()))["observations"][0]["id"] == id_
 
 
-@pytest.mark.parametrize("message", ["", "👍", "?!", "the", "word " * 20_000])
+@pytest.mark.parametrize("message", ["", "👍", "?!", "the", "Where is the office? " * 5_000])
 def test_any_message_can_be_prepared_for(session: Session, message: str) -> None:
     """A sign, nothing at all or a whole book is answered, if with silence."""
     session.add_observation(content="The office is in Bonn.")
     context = session.prepare_turn_context(message)
     assert bool(context.observations) != bool(context.abstention)
+    assert session.prepare_turn_context(message, budget=40).tokens <= 40 or context.abstention
     assert context.text
 
 
