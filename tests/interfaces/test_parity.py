@@ -75,6 +75,8 @@ NO_COMMAND = {
 }
 NO_VERB = {
     "doctor": "looks at the machine beside the store; `check` is the verb for the store",
+    "tools": "grail_mem.tools: a Toolbox over a memory or session",
+    "skill": "files for an agent's host; a program reads them from the package",
     "watch": "sync, whenever something changed; a program calls `sync` itself",
     "demo": "a story to look at",
     "config": "the property `settings`",
