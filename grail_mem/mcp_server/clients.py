@@ -81,11 +81,17 @@ def _toml_text(text: str) -> str:
 
 CLIENTS: Final[Mapping[str, Client]] = {
     "claude-desktop": Client(
-        "Claude Desktop", "claude_desktop_config.json (Settings, Developer, Edit Config)", "json", _servers("mcpServers")
+        "Claude Desktop",
+        "claude_desktop_config.json (Settings, Developer, Edit Config)",
+        "json",
+        _servers("mcpServers"),
     ),
     "claude-code": Client("Claude Code", "a terminal; `--scope project` writes .mcp.json instead", "shell", _shell),
     "cursor": Client(
-        "Cursor", "~/.cursor/mcp.json, or .cursor/mcp.json of a project", "json", _servers("mcpServers", {"type": "stdio"})
+        "Cursor",
+        "~/.cursor/mcp.json, or .cursor/mcp.json of a project",
+        "json",
+        _servers("mcpServers", {"type": "stdio"}),
     ),
     "vscode": Client(
         "VS Code", ".vscode/mcp.json, or `MCP: Open User Configuration`", "json", _servers("servers", {"type": "stdio"})

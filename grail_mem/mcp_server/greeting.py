@@ -98,8 +98,9 @@ def _are_capabilities(value: object) -> bool:
 
 
 def _is_named(value: object) -> bool:
-    named = isinstance(value, dict) and {"name", "version"} <= set(value)
-    return named and all(isinstance(part, str) for part in value.values())
+    if not isinstance(value, dict) or not {"name", "version"} <= set(value):
+        return False
+    return all(isinstance(part, str) for part in value.values())
 
 
 def _is_modern(params: dict[str, Any], modern: tuple[str, ...]) -> bool:

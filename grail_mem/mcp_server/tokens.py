@@ -84,7 +84,8 @@ class Tokens:
                 return ()
             if status.st_mode & _WRITABLE_BY_OTHERS or status.st_uid not in (os.geteuid(), 0):
                 raise StoreError(
-                    f"{self._path} may be written by others than you, so it is not believed.", hint="chmod 600 that file."
+                    f"{self._path} may be written by others than you, so it is not believed.",
+                    hint="chmod 600 that file.",
                 )
             if self._read is None or self._read[0] != state_of(status):
                 data, state = read_file(self._path)
@@ -112,7 +113,11 @@ class Tokens:
         secret = PREFIX + secrets.token_urlsafe(_SECRET_BYTES)
         with self._changing() as there:
             made = Token(
-                _free_id(there), principal, label, format_time(datetime.now(UTC).replace(microsecond=0)), _digest(secret)
+                _free_id(there),
+                principal,
+                label,
+                format_time(datetime.now(UTC).replace(microsecond=0)),
+                _digest(secret),
             )
             self._write([*there, made])
         return secret, made
