@@ -35,6 +35,12 @@ AllowApply = Annotated[bool, typer.Option("--allow-apply", help="Offer to apply 
 class _OrServe(TyperGroup):
     """The commands below `mcp`; without the name of one, the server is meant."""
 
+    def get_params(self, ctx: Context) -> list[Any]:
+        """The parameters of `grail mcp` itself."""
+        params = super().get_params(ctx)
+        o.take_as_written(params)
+        return params
+
     def resolve_command(self, ctx: Context, args: list[str]) -> tuple[str | None, Command | None, list[str]]:
         """The command that the words name."""
         return super().resolve_command(ctx, args if args and args[0] in self.commands else ["serve", *args])
@@ -68,10 +74,15 @@ def serve_command(
     seen_by: As = None,
     read_only: ReadOnly = False,
     allow_apply: AllowApply = False,
-    budget: Annotated[int, typer.Option("--budget", metavar="N", help="Tokens that an answer has at most.")] = 2000,
+    budget: Annotated[
+        str | None, typer.Option("--budget", metavar="N", help="Tokens that an answer has at most. [default: 2000]")
+    ] = None,
     http: Annotated[bool, typer.Option("--http", help="Serve over HTTP instead of stdio.")] = False,
     host: Annotated[str, typer.Option("--host", metavar="HOST", help="Where HTTP listens.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", metavar="PORT", help="And at which port; 0 takes a free one.")] = 8765,
+    port: Annotated[
+        str | None,
+        typer.Option("--port", metavar="PORT", help="And at which port; 0 takes a free one. [default: 8765]"),
+    ] = None,
     allow_host: Annotated[
         list[str] | None,
         typer.Option("--allow-host", metavar="HOST", help="A name by which clients reach it; repeatable."),
@@ -85,18 +96,18 @@ def serve_command(
 ) -> None:
     """Serve the memory to an MCP client; this is what `grail mcp` alone does."""
     from grail_mem.mcp_server import logs
-    from grail_mem.mcp_server.limits import limits
+    from grail_mem.mcp_server.limits import BUDGET, limits
     from grail_mem.mcp_server.opening import Opening, read_principal
 
-    allowed = limits(read_only=read_only, allow_apply=allow_apply, budget_tokens=budget)
+    allowed = limits(read_only=read_only, allow_apply=allow_apply, budget_tokens=BUDGET if budget is None else o.number(budget))
     principal = None if seen_by is None else read_principal(seen_by)
     opening = Opening(which(directory, root).root, embedder=embedder)
     logs.to_stderr()
     if http:
-        from grail_mem.mcp_server.door import Door
+        from grail_mem.mcp_server.door import PORT, Door
         from grail_mem.mcp_server.http import serve
 
-        door = Door(host, port, tuple(allow_host or ()), tuple(allow_origin or ()))
+        door = Door(host, PORT if port is None else o.number(port), tuple(allow_host or ()), tuple(allow_origin or ()))
         serve(opening, principal, allowed, door, say=output.note)
         return
     from grail_mem.mcp_server import stdio

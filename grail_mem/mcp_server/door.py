@@ -16,6 +16,7 @@ from grail_mem.errors import AccessError, ConflictError, InputError
 from grail_mem.mcp_server.tokens import Tokens
 from grail_mem.model.scope import Principal
 
+PORT: Final = 8765
 _LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 _MAX_PORT: Final = 65_535
 _BACKLOG: Final = 128
@@ -65,8 +66,8 @@ class Door:
             AccessError: It is not said for whom it is, and there is no token that would say it.
         """
         any_token = bool(tokens.all())
-        if not 0 <= self.port <= _MAX_PORT:
-            raise InputError(f"--port must be from 0 to {_MAX_PORT}, not {self.port}.")
+        if not isinstance(self.port, int) or not 0 <= self.port <= _MAX_PORT:  # a command line gives what was typed
+            raise InputError(f"--port must be a whole number from 0 to {_MAX_PORT}, not {self.port!r}.")
         if not self.is_loopback and principal is not None:
             raise InputError(
                 "--as would let in whoever reaches this machine; beyond loopback a token says who comes.",

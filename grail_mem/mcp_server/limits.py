@@ -40,6 +40,6 @@ def limits(*, read_only: bool, allow_apply: bool, budget_tokens: int = BUDGET) -
     """
     if read_only and allow_apply:
         raise InputError("--read-only and --allow-apply exclude each other.", hint="Give one of them.")
-    if budget_tokens < LEAST_BUDGET:
-        raise InputError(f"--budget must be {LEAST_BUDGET} or more, not {budget_tokens}.")
+    if not isinstance(budget_tokens, int) or budget_tokens < LEAST_BUDGET:  # a command line gives what was typed
+        raise InputError(f"--budget must be a whole number, {LEAST_BUDGET} or more, not {budget_tokens!r}.")
     return Limits(read_only=read_only, allow_apply=allow_apply, budget_tokens=budget_tokens)

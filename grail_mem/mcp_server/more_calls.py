@@ -81,7 +81,9 @@ def list_(asked: Asked) -> ToolResult:
         "tags": caller.list_tags,
     }[values["what"]]  # fmt: skip
     page = lister(limit=limit, cursor=values.get("cursor")).to_dict()
-    lines = [_line(*(f"{name}: {value}" for name, value in item.items() if name != "key")) for item in page["items"]]
+    lines = [
+        _line(*(f"{name}: {_flat(value)}" for name, value in item.items() if name != "key")) for item in page["items"]
+    ]
     return _lines(asked, "list", lines, {"what": values["what"], **page})
 
 
