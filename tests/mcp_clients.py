@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -108,7 +108,10 @@ class Raw:
 
     def __exit__(self, *_: object) -> None:
         self.process.kill()
-        self.process.communicate()
+        self.process.wait()
+        for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
+            with suppress(OSError):  # what was not sent cannot be sent any more
+                pipe.close()  # type: ignore[union-attr]
 
     def send(self, message: Mapping[str, Any] | bytes) -> None:
         """Send one line."""
