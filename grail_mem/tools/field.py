@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
@@ -21,6 +22,7 @@ Takes = Literal["text", "integer", "number", "boolean", "choice", "time", "texts
 _SHOWN: Final = 60
 _MAX_ITEMS: Final = 100
 MAX_CHARS: Final = 100_000
+_JSON_LIKE: Final = re.compile(r"""\s*(?:\[\s*["{\[]|\{\s*")""")
 _YES_NO: Final = {"true": True, "false": False, "yes": True, "no": False}
 
 
@@ -136,11 +138,12 @@ def _boolean(_field: Field, value: Any) -> bool:
 
 
 def _choice(field: Field, value: Any) -> str:
-    said = value.strip().casefold() if isinstance(value, str) else value
-    if said not in field.choices:
+    by_key = {choice.casefold(): choice for choice in field.choices}
+    made = by_key.get(value.strip().casefold()) if isinstance(value, str) else None
+    if made is None:
         allowed = ", ".join(field.choices)
         raise InputError(f"must be one of {allowed}, not {shown(value)}.", hint=f"Send one of {allowed}.")
-    return str(said)
+    return made
 
 
 def _texts(field: Field, value: Any) -> list[str]:
@@ -209,7 +212,11 @@ def _listed(value: Any) -> Any:
         return value
     try:
         return json.loads(value)
-    except (ValueError, RecursionError):
+    except (ValueError, RecursionError) as error:
+        if _JSON_LIKE.match(value):
+            raise InputError(
+                f"is no whole JSON: {shown(value)}.", hint="Send the list itself, not as a text."
+            ) from error
         return value
 
 
