@@ -99,7 +99,9 @@ def serve_command(
     from grail_mem.mcp_server.limits import BUDGET, limits
     from grail_mem.mcp_server.opening import Opening, read_principal
 
-    allowed = limits(read_only=read_only, allow_apply=allow_apply, budget_tokens=BUDGET if budget is None else o.number(budget))
+    allowed = limits(
+        read_only=read_only, allow_apply=allow_apply, budget_tokens=BUDGET if budget is None else o.number(budget)
+    )
     principal = None if seen_by is None else read_principal(seen_by)
     opening = Opening(which(directory, root).root, embedder=embedder)
     logs.to_stderr()
