@@ -1,9 +1,11 @@
-"""Every verb has a command and every command a verb, or a reason why not."""
+"""Every verb has a command and a tool, and every command and tool a verb, or a reason why not."""
 
 from __future__ import annotations
 
 from grail_mem.cli.app import COMMANDS
+from grail_mem.mcp_server.more_tools import MORE_TOOLS
 from grail_mem.project import VERBS
+from grail_mem.tools import TOOLS
 
 COMMAND_OF = {
     "add_observation": "add",
@@ -80,7 +82,49 @@ NO_VERB = {
     "watch": "sync, whenever something changed; a program calls `sync` itself",
     "demo": "a story to look at",
     "config": "the property `settings`",
+    "mcp": "a server; a program has `Toolbox` and the verbs",
 }
+
+TOOL_OF = {
+    "add_observation": "add_observation",
+    "remember": "memory_write",
+    "revise": "memory_revise",
+    "hide": "memory_forget",
+    "erase": "memory_forget",
+    "recall": "recall",
+    "search": "memory_search",
+    "get": "memory_get",
+    "ids_ending": "memory_get",
+    "history": "memory_get",
+    "cite": "cite",
+    "list_categories": "list",
+    "list_communities": "list",
+    "list_entities": "list",
+    "list_tags": "list",
+    "candidates": "list",
+    "consolidate": "consolidate",
+    "proposals": "proposals_list",
+    "apply": "proposals_apply",
+}
+NO_TOOL = {
+    **dict.fromkeys(
+        ("init", "sync", "compact", "rebuild", "index", "check", "verify", "verify_ledger", "log", "calibrate", "reset_gates", "fit",
+         "reset_weights", "scan", "close"), "keeping the store is its owner's, at the command line"),
+    **dict.fromkeys(("session", "grant", "revoke", "grants"), "who may do what is never said by a model"),
+    **dict.fromkeys(("backup", "verify_backup", "restore_backup", "export", "import_file", "ingest_document"), "a model names no path"),
+    **dict.fromkeys(("reject", "undo", "approve", "decline", "restore", "hide_selected"), "a decision of a person"),
+    **dict.fromkeys(("sql", "graph", "list_observations"), "recall and list say the same within a budget of tokens"),
+    **dict.fromkeys(("update", "move", "archive", "unarchive", "pin", "unpin", "due"), "a person's work; an agent revises, with a reason"),
+    **dict.fromkeys(("add_observations", "submit", "ingest_chat", "ingest_text"), "what an application sends in bulk, with identity"),
+}  # fmt: skip
+NO_TOOL_VERB = {"proposals_show": "one of what `proposals` returns", "status": "counts that several verbs give"}
+
+
+def test_every_verb_has_a_tool_or_a_reason() -> None:
+    """Agents reach through MCP what is theirs to do."""
+    assert not set(TOOL_OF) & set(NO_TOOL)
+    assert {*TOOL_OF, *NO_TOOL} == set(VERBS)
+    assert {*TOOL_OF.values(), *NO_TOOL_VERB} == {tool.name for tool in (*TOOLS, *MORE_TOOLS)}
 
 
 def test_every_verb_has_a_command_or_a_reason() -> None:
