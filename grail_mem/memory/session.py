@@ -120,3 +120,12 @@ class Session(
             view.catch_up()
             readable = view.access.scopes("read") or ()
         return (self.principal.private, *(scope for scope in readable if scope != self.principal.private))
+
+    @property
+    def writable(self) -> tuple[str, ...]:
+        """The scopes that it may write to, in order; its own first."""
+        with self._lock:
+            view = self._open()
+            view.catch_up()
+            scopes = view.access.scopes("write") or ()
+        return (self.principal.private, *(scope for scope in scopes if scope != self.principal.private))

@@ -1,0 +1,225 @@
+"""Answers of the tools: text for a model within its budget, stored words fenced, and the same as plain values in short.
+
+Knows nothing of how they were found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from grail_mem.errors import NotFoundError
+from grail_mem.memory import Memory
+from grail_mem.memory.session import Session
+from grail_mem.model.lineage import predecessors
+from grail_mem.model.observation import Observation
+from grail_mem.model.times import format_time
+from grail_mem.model.untrusted import as_label
+from grail_mem.query.history import History
+from grail_mem.recall.budget import Estimate
+from grail_mem.recall.cite import Cited
+from grail_mem.recall.hit import Hit
+from grail_mem.recall.pack import render_pack
+from grail_mem.recall.result import Recall
+from grail_mem.tools.result import ToolResult
+from grail_mem.write.change import Changed
+from grail_mem.write.erase import Erased
+from grail_mem.write.evidence import CAPS
+from grail_mem.write.placed_facts import Written
+from grail_mem.write.remember import Remembered
+from grail_mem.write.revise import Revised
+
+MOST_INFERRED: Final = CAPS["agent_inference"]
+_TITLE: Final = 80
+_QUESTION: Final = 200
+_NEAR: Final = 3
+
+
+def found(caller: Memory | Session, recall: Recall, asked: Mapping[str, Any], budget: int) -> ToolResult:
+    """What a search found, or why nothing."""
+    steps = [*_steps(recall, asked), *(f"Note: {text}" for text in recall.warnings)]
+    structured: dict[str, Any] = {
+        "ok": True, "tool": "memory_search", "count": len(recall.observations),
+        "observations": [brief(o) for o in recall.observations],
+        "coverage": recall.coverage, "cursor": recall.cursor,
+        "abstention": recall.abstention.to_dict() if recall.abstention else None,
+        "next": steps, "warnings": list(recall.warnings),
+    }  # fmt: skip
+    if recall.abstention is not None:
+        near = _titles(caller, recall.abstention.near_misses[:_NEAR])
+        head = f"Nothing was found ({recall.abstention.reason}): {as_label(recall.abstention.detail)}"
+        lines = [f"near miss: {id_} {title}" for id_, title in near]
+        fenced = [render_pack((), overview=lines, budget=budget).text] if lines else []
+        return ToolResult(_joined([head, *fenced, *steps], budget), structured)
+    tail = "\n".join(steps)
+    question = recall.question[:_QUESTION] if recall.question else None
+    pack = replace(recall, question=question, budget=_left(budget, tail)).pack()
+    structured["left_out"] = list(pack.left_out)
+    if pack.flags:
+        structured["flags"] = {id_: list(names) for id_, names in pack.flags.items()}
+    return ToolResult(f"{pack.text}\n{tail}".rstrip(), structured)
+
+
+def _steps(recall: Recall, asked: Mapping[str, Any]) -> list[str]:
+    """What a model can do next, in words."""
+    steps: list[str] = []
+    conditions = [name for name in asked if name not in ("query", "limit", "context", "mode", "cursor")]
+    if recall.abstention is not None:
+        if recall.abstention.near_misses:
+            steps.append("memory_get shows a near miss whole; it is not an answer until you have checked it.")
+        if conditions:
+            steps.append(f"Search again without {', '.join(conditions)} to look wider.")
+        elif "query" in asked:
+            steps.append("Search again in other words, or with filters alone, such as since or tags.")
+        steps.append("Say that you do not know rather than guess.")
+    elif recall.cursor:
+        steps.append(f'There is more: repeat the call with cursor "{recall.cursor}".')
+    elif recall.coverage == "partial":
+        steps.append("This answers the question in part only.")
+    return steps
+
+
+def one(observation: Observation, cited: Cited, history: History | None, budget: int) -> ToolResult:
+    """One observation, the words it rests on, what disagrees with it, and its history."""
+    lines = [
+        f"evidence ({quote.status}): {_one_line(quote.evidence.quote)} [{quote.evidence.role or 'unknown'}; {quote.evidence.source}]"
+        for quote in cited.quotes
+    ]
+    lines += [f"conflicts with {id_}" for id_ in observation.conflicts_with]
+    if history is not None:
+        lines += [f"version {o.id} ({o.status}, {_day(o)}): {_one_line(o.title)}" for o in history.revisions]
+        lines += [f"{step.at} {step.action} by {step.actor}: {_one_line(step.reason)}" for step in history.steps]
+    structured = {
+        "ok": True, "tool": "memory_get", "observation": brief(observation) | _lineage(observation),
+        "citation": cited.to_dict() | {"title": as_label(cited.title, at_most=_TITLE)},
+        "history": None if history is None else [brief(o) | _lineage(o) for o in history.revisions],
+    }  # fmt: skip
+    tail = ""
+    if observation.superseded_by:
+        tail = f"It no longer holds; memory_get {observation.superseded_by} shows what does."
+    elif observation.conflicts_with:
+        tail = f"It is disputed: look at {', '.join(observation.conflicts_with)} before you rely on it."
+    pack = render_pack([observation], overview=lines, budget=_left(budget, tail))
+    return ToolResult(f"{pack.text}\n{tail}".rstrip(), structured)
+
+
+def written(caller: Memory | Session, done: Written | Remembered, target: str, budget: int) -> ToolResult:
+    """What became of a write."""
+    stored = caller.get(done.id)
+    said = _DECIDED.get(done.decision, "Remembered.")
+    head = f"{said} Its id is {done.id}, in {target}, as {stored.source_kind or 'unlabelled'}, confidence {stored.confidence:g}."
+    structured: dict[str, Any] = {
+        "ok": True, "tool": "memory_write", "id": done.id, "created": done.created, "decision": done.decision,
+        "others": list(done.others), "target": target, "source_kind": stored.source_kind, "status": stored.status,
+        "confidence": stored.confidence, "warnings": list(done.warnings),
+    }  # fmt: skip
+    if isinstance(done, Remembered):
+        structured["support"] = {
+            "verdict": done.support.verdict,
+            "score": done.support.score,
+            "checker": done.support.checker,
+        }
+    lines = [head, *(f"Note: {as_label(text)}" for text in done.warnings)]
+    if done.others:
+        lines.append(f"It is about {', '.join(done.others)}; memory_get shows one.")
+    return ToolResult(_joined(lines, budget), structured)
+
+
+_DECIDED: Final = {
+    "new": "Remembered.",
+    "known": "This is remembered already; nothing was added.",
+    "reinforced": "This was known; the memory that says it is surer now.",
+    "supersedes": "Remembered; it takes the place of an earlier statement, which stays as history.",
+    "superseded_on_arrival": "Remembered as history: a later or weightier statement says otherwise.",
+    "conflict": "Remembered, but it disagrees with another statement, and neither outweighs the other. Ask the user which is so.",
+    "coexists": "Remembered beside a statement that still holds.",
+}
+
+
+def revised(done: Revised, budget: int) -> ToolResult:
+    """What became of a revision."""
+    head = f"Done: {done.action} {done.id}."
+    if done.new_id:
+        head += f" What is said now is {done.new_id}."
+    structured = {"ok": True, "tool": "memory_revise", **done.to_dict()}
+    structured.pop("path")
+    return ToolResult(_joined([head, *(f"Note: {as_label(text)}" for text in done.warnings)], budget), structured)
+
+
+def hidden(there: Sequence[Observation], changed: Sequence[Changed], budget: int) -> ToolResult:
+    """What was hidden, or would be."""
+    preview = not changed
+    ids = [o.id for o in there]
+    head = f"Would be hidden, nothing was changed: {', '.join(ids)}." if preview else f"Hidden: {', '.join(ids)}."
+    structured = {"ok": True, "tool": "memory_forget", "ids": ids, "erased": False, "preview": preview,
+        "observations": [brief(o) for o in there]}  # fmt: skip
+    fenced = (
+        [render_pack((), overview=[f"{o.id} {_one_line(o.title)}" for o in there], budget=budget).text]
+        if preview
+        else []
+    )
+    return ToolResult(_joined([head, *fenced], budget), structured)
+
+
+def erased(done: Erased, budget: int) -> ToolResult:
+    """What was erased, or would be."""
+    said = "Would be erased, nothing was changed" if done.dry_run else "Erased for good"
+    structured = {
+        "ok": True, "tool": "memory_forget", "ids": list(done.ids), "erased": not done.dry_run, "preview": done.dry_run,
+        "still_said": {id_: list(others) for id_, others in done.still_said.items()}, "turns": list(done.turns),
+        "sources": list(done.sources), "beyond": list(done.beyond), "warnings": list(done.warnings),
+    }  # fmt: skip
+    lines = [f"{said}: {', '.join(done.ids)}.", *(f"Note: {as_label(text)}" for text in done.warnings)]
+    return ToolResult(_joined(lines, budget), structured)
+
+
+def brief(o: Observation) -> dict[str, Any]:
+    """An observation in short: what names it and what speaks for it, without its content."""
+    said: dict[str, Any] = {
+        "id": o.id, "title": as_label(o.title, at_most=_TITLE), "category": o.category, "observed_at": format_time(o.observed_at),
+        "status": o.status, "confidence": o.confidence, "source_kind": o.source_kind, "scope": o.scope, "path": o.path,
+    }  # fmt: skip
+    if isinstance(o, Hit):
+        said |= {"score": o.score, "reasons": [as_label(text) for text in o.reasons], "via": list(o.via)}
+    return said
+
+
+def _lineage(o: Observation) -> dict[str, Any]:
+    return {
+        "supersedes": list(predecessors(o)), "superseded_by": o.superseded_by, "conflicts_with": list(o.conflicts_with),
+        "attribute": o.attribute,
+    }  # fmt: skip
+
+
+def _titles(caller: Memory | Session, ids: Iterable[str]) -> list[tuple[str, str]]:
+    made: list[tuple[str, str]] = []
+    for id_ in ids:
+        try:
+            made.append((id_, _one_line(caller.get(id_).title)))
+        except NotFoundError:  # gone since
+            continue
+    return made
+
+
+def _one_line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 4 * _TITLE else f"{line[: 4 * _TITLE - 1]}…"
+
+
+def _day(o: Observation) -> str:
+    return format_time(o.observed_at)[:10]
+
+
+def _left(budget: int, tail: str) -> int:
+    return budget - Estimate().count(tail) - 1
+
+
+def _joined(lines: Sequence[str], budget: int) -> str:
+    """As many lines as fit, the first whatever it is."""
+    count = Estimate().count
+    made = lines[0]
+    for line in lines[1:]:
+        if count(more := f"{made}\n{line}") <= budget:
+            made = more
+    return made
