@@ -73,9 +73,10 @@ class MemoryCommands:
             arguments: The input of the tool call: `command` and what belongs to it.
         """
         try:
-            return ToolResult(text=self.run(name, arguments))
+            text = self.run(name, arguments)
         except GrailError as error:
-            return ToolResult(text=str(error), is_error=True)
+            return ToolResult(str(error), {"ok": False, "error": {"code": error.code, "message": error.message}}, is_error=True)
+        return ToolResult(text, {"ok": True})
 
     def run(self, name: str, arguments: Mapping[str, Any] | str | None) -> str:
         """The same, with what cannot be used raised.
