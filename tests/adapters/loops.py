@@ -138,7 +138,7 @@ def memory_tool(caller: Session, script: Script, system: str, said: Sequence[str
 
     from grail_mem.adapters.anthropic import MemoryTool
 
-    with scripted(script, _read_messages, _message, "anthropic") as url, anthropic.Anthropic(
+    with scripted(script, _Thread().read, _message, "anthropic") as url, anthropic.Anthropic(
         api_key="k", base_url=url
     ) as client:  # fmt: skip
         messages: list[Any] = []
@@ -152,6 +152,20 @@ def memory_tool(caller: Session, script: Script, system: str, said: Sequence[str
                 messages.append({"role": "assistant", "content": [b.model_dump(exclude_none=True) for b in response.content]})
                 if (results := runner.generate_tool_call_response()) is not None:
                     messages.append(results)
+
+
+class _Thread:
+    """What the service keeps of a conversation that its runner continues by sending only what is new."""
+
+    def __init__(self) -> None:
+        self._system, self._messages = "", list[Any]()
+
+    def read(self, body: Any) -> tuple[str, list[Any], list[str]]:
+        if body.get("thread", {}).get("type") == "continue":
+            self._messages += body["messages"]
+        else:
+            self._system, self._messages = body["system"], list(body["messages"])
+        return _read_messages({"system": self._system, "messages": list(self._messages)})
 
 
 def _read_messages(body: Any) -> tuple[str, list[Any], list[str]]:
