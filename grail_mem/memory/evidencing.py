@@ -128,6 +128,7 @@ class Evidencing(Opened):
             UnsupportedEvidenceError: It stands there and does not support the claim.
             StoreError: The disk did not take it; nothing was stored.
         """
+        self._before_quoting()
         with self._lock:
             done = remember(
                 self._open(), claim, evidence=evidence, attribute=attribute, source=source, session=self._talk(session), role=role,

@@ -69,6 +69,7 @@ class Forgetting(Opened):
 
     def hide_selected(
         self,
+        ids: str | Iterable[str] | None = None,
         *,
         source: str | None = None,
         session: str | None = None,
@@ -82,6 +83,7 @@ class Forgetting(Opened):
         """Take everything of one source, session, speaker, person or scope out of every answer; `restore` brings each back.
 
         Args:
+            ids: Whole ids.
             source: Everything with this source, its own or that of some evidence.
             session: Everything of this session.
             speaker: Everything that this one said.
@@ -95,11 +97,13 @@ class Forgetting(Opened):
             One result an observation; `changed` is False for those that were hidden already.
 
         Raises:
-            NotFoundError: Nothing is as asked for.
+            NotFoundError: An id is none or not there, or nothing is as asked for; nothing was hidden.
             InputError: Nothing was asked for; `problems` lists every reason.
             AccessError: The caller may not forget one of them; nothing was hidden.
         """
         with self._lock:
             view = self._open()
-            selection = make_selection(view, source=source, session=session, speaker=speaker, user=user, scope=scope)
+            selection = make_selection(
+                view, ids, source=source, session=session, speaker=speaker, user=user, scope=scope
+            )
             return hide_selected(view, selection, reason=reason, actor=self._acting(actor), dry_run=dry_run)

@@ -127,6 +127,9 @@ class Opened:
         """The conversation that a verb is about: the one named, or a session's own."""
         return self._conversation if session is None else session
 
+    def _before_quoting(self) -> None:
+        """What a session does before it looks for a quote; a store without a conversation has nothing to do."""
+
     def _search_state(self) -> Searcher:
         if self._searcher is None or self._searcher.view is not self._view:
             if self._beside is not None:

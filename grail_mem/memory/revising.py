@@ -29,6 +29,8 @@ class Revising(Opened):
         title: str | None = None,
         evidence: str | Sequence[Any] | Mapping[str, Any] | None = None,
         at: Time | None = None,
+        session: str | None = None,
+        source_kind: str | None = None,
         actor: str | None = None,
     ) -> Revised:
         """Judge an observation, with a reason; what it said before stays as history.
@@ -44,18 +46,25 @@ class Revising(Opened):
             evidence: Quotes that speak for it: texts, or mappings with `quote` and, optionally,
                 `source`. A quote from a source of the store must stand in it.
             at: When it changed or ceased to hold; now when left out.
+            session: The conversation in which quotes that name no source are looked up; they stay as they are when left out.
+            source_kind: As whose word it counts, such as `agent_inference`, unless a quote from the session says it: that takes
+                nothing from a word of more authority, and makes no conclusion surer. As the old one when left out.
             actor: Who does it, for the ledger.
 
         Raises:
             NotFoundError: There is no such observation.
             InputError: A value cannot be used; `problems` lists every reason.
-            ConflictError: It is superseded already.
+            EvidenceNotFoundError: A quote does not stand in the session.
+            UnsupportedEvidenceError: The quotes do not say what content says, and source_kind is given.
+            ConflictError: It is superseded already, or outweighs the source_kind.
         """
+        self._before_quoting()
         with self._lock:
             view = self._open()
             wanted = revise.read_revision(
-                view, action=action, reason=reason, content=content, title=title, evidence=evidence, at=at
-            )
+                view, action=action, reason=reason, content=content, title=title, evidence=evidence, at=at,
+                session=session, source_kind=source_kind,
+            )  # fmt: skip
             done = revise.revise(view, as_id(id), wanted, actor=self._acting(actor))
         self._compact_if_due()
         return done

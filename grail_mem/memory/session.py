@@ -7,36 +7,25 @@ grants are kept.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from grail_mem.index.embedder import Embedder
 from grail_mem.memory.consolidating import Consolidating
-from grail_mem.memory.evidencing import Evidencing
 from grail_mem.memory.forgetting import Forgetting
 from grail_mem.memory.reading import Reading
-from grail_mem.memory.recalling import Recalling
 from grail_mem.memory.revising import Revising
 from grail_mem.memory.safekeeping import Handing
 from grail_mem.memory.screening import Screening
 from grail_mem.memory.suggesting import Suggesting
+from grail_mem.memory.turning import Turning
 from grail_mem.memory.writing import Writing
 from grail_mem.model.scope import Principal
 from grail_mem.model.ulid import new_id
-from grail_mem.query.view import View
 from grail_mem.recall.reranking import Reranker
 
-if TYPE_CHECKING:
-    from grail_mem.write.extractor import Extractor
-    from grail_mem.write.finishing import Finished
-    from grail_mem.write.reviewer import Reviewer
 
-
-class Session(
-    Writing, Revising, Evidencing, Forgetting, Recalling, Reading, Consolidating, Screening, Suggesting, Handing
-):
+class Session(Writing, Revising, Turning, Forgetting, Reading, Consolidating, Screening, Suggesting, Handing):
     """One opened store for one principal; made by `Memory.session`.
 
     Example:
@@ -59,7 +48,8 @@ class Session(
     ) -> None:
         self._begin(root, principal, actor=principal.private)
         self._embedder, self._reranker = embedder, reranker
-        self._conversation: str = session or f"chat/{new_id()}"
+        self._conversation = session or f"chat/{new_id()}"
+        self._heard = {}
 
     def __repr__(self) -> str:
         return f"Session({str(self.root)!r}, {self.principal})"
@@ -69,48 +59,6 @@ class Session(
         """Who this session is for."""
         assert self._principal is not None  # noqa: S101  set on opening
         return self._principal
-
-    def finish(
-        self,
-        *,
-        extract: bool = True,
-        extractor: Extractor | Sequence[Extractor] | None = None,
-        reviewer: Reviewer | Sequence[Reviewer] | None = None,
-    ) -> Finished:
-        """End the conversation: what its turns say is submitted as candidates, which count once they are approved.
-
-        Args:
-            extract: Look for preferences, decisions, commitments, facts and corrections in what the user said.
-            extractor: Who looks, one or several; None for the rules of this package, which ask no model.
-            reviewer: Who may drop what was found or be less sure of it, one or several; None for nobody.
-
-        Returns:
-            One result a candidate, as a sequence, all or none of them stored; `warnings` says what was left out and why.
-
-        Raises:
-            ServiceError: An extractor or a reviewer failed, or its answer cannot be used; nothing was submitted.
-            InputError: What was given is no extractor or no reviewer.
-        """
-        from grail_mem.write.extractor import chosen_extractors
-        from grail_mem.write.finishing import Finished, finish
-        from grail_mem.write.reviewer import chosen_reviewers
-
-        extractors, reviewers = chosen_extractors(extractor), chosen_reviewers(reviewer)
-        if not extract:
-            return Finished()
-        return finish(
-            self._using, self.conversation, extractors=extractors, reviewers=reviewers, actor=self._acting(None)
-        )
-
-    @contextmanager
-    def _using(self) -> Iterator[View]:
-        with self._lock:
-            yield self._open()
-
-    @property
-    def conversation(self) -> str:
-        """The conversation that its turns belong to."""
-        return self._conversation
 
     @property
     def scopes(self) -> tuple[str, ...]:

@@ -22,8 +22,7 @@ from grail_mem.recall.cite import Cited
 from grail_mem.recall.hit import Hit
 from grail_mem.recall.pack import render_pack
 from grail_mem.recall.result import Recall
-from grail_mem.tools.result import ToolResult
-from grail_mem.write.change import Changed
+from grail_mem.tools.result import ToolResult, failed
 from grail_mem.write.erase import Erased
 from grail_mem.write.evidence import CAPS
 from grail_mem.write.placed_facts import Written
@@ -147,19 +146,27 @@ def revised(done: Revised, budget: int) -> ToolResult:
     return ToolResult(_joined([head, *(f"Note: {as_label(text)}" for text in done.warnings)], budget), structured)
 
 
-def hidden(there: Sequence[Observation], changed: Sequence[Changed], budget: int) -> ToolResult:
+def hidden(there: Sequence[Observation], *, preview: bool, budget: int) -> ToolResult:
     """What was hidden, or would be."""
-    preview = not changed
     ids = [o.id for o in there]
     head = f"Would be hidden, nothing was changed: {', '.join(ids)}." if preview else f"Hidden: {', '.join(ids)}."
     structured = {"ok": True, "tool": "memory_forget", "ids": ids, "erased": False, "preview": preview,
         "observations": [brief(o) for o in there]}  # fmt: skip
-    fenced = (
-        [render_pack((), overview=[f"{o.id} {_one_line(o.title)}" for o in there], budget=budget).text]
-        if preview
-        else []
-    )
-    return ToolResult(_joined([head, *fenced], budget), structured)
+    return ToolResult(_joined([head, *(fenced(there, budget) if preview else [])], budget), structured)
+
+
+def unclear(tool: str, message: str, hint: str, candidates: Sequence[Observation], budget: int) -> ToolResult:
+    """A word that means no one observation, with those that it may mean."""
+    made = failed(tool, "not_found", as_label(message), hint=hint)
+    error = made.structured["error"] | {"candidates": [brief(o) for o in candidates]}
+    text = _joined([made.text, *fenced(candidates, budget)], budget)
+    return replace(made, text=text, structured=made.structured | {"error": error})
+
+
+def fenced(named: Sequence[Observation], budget: int) -> list[str]:
+    """Ids with titles, as data."""
+    lines = [f"{o.id} {_one_line(o.title)}" for o in named]
+    return [render_pack((), overview=lines, budget=budget).text] if lines else []
 
 
 def erased(done: Erased, budget: int) -> ToolResult:

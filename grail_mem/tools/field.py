@@ -136,11 +136,12 @@ def _boolean(_field: Field, value: Any) -> bool:
 
 
 def _choice(field: Field, value: Any) -> str:
-    said = value.strip().casefold() if isinstance(value, str) else value
-    if said not in field.choices:
+    by_key = {choice.casefold(): choice for choice in field.choices}
+    made = by_key.get(value.strip().casefold()) if isinstance(value, str) else None
+    if made is None:
         allowed = ", ".join(field.choices)
         raise InputError(f"must be one of {allowed}, not {shown(value)}.", hint=f"Send one of {allowed}.")
-    return str(said)
+    return made
 
 
 def _texts(field: Field, value: Any) -> list[str]:

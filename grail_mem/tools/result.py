@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from grail_mem.errors import GrailError, InputError
+from grail_mem.model.untrusted import as_data
 from grail_mem.tools.naming import FieldProblem
 
 
@@ -45,9 +46,19 @@ def failed(tool: str, code: str, message: str, problems: Sequence[FieldProblem] 
 def failed_by(tool: str, error: GrailError, fields: Sequence[str]) -> ToolResult:
     """A call that the store refused."""
     said = error.problems if isinstance(error, InputError) else ()
-    problems = [] if said == (error.message,) else [_of_field(text, fields) for text in said]
-    message = error.message if not problems else "the arguments cannot be used."
-    return failed(tool, error.code, message, problems, error.hint)
+    problems = [] if said == (error.message,) else [_of_field(as_data(text), fields) for text in said]
+    message = as_data(error.message) if not problems else "nothing was done; the arguments cannot be used."
+    hint = _HINTS.get(error.code, error.hint)
+    return failed(tool, error.code, message, problems, _HINTS.get("", "") if "`" in hint else hint)
+
+
+_HINTS: Final = {
+    "": "Nothing was changed.",
+    "unsupported_evidence": "Claim what the words say, quote words that say it, or leave quote out: then it is kept as your own conclusion.",
+    "evidence_not_found": "Quote the words exactly as they stand in the conversation, or leave quote out.",
+    "access": "Only the owner of the store can allow it; do not try again.",
+}
+"""What a model can do, by the code of an error; other hints count unless they name commands that it has not."""
 
 
 def _of_field(text: str, fields: Sequence[str]) -> FieldProblem:

@@ -51,14 +51,17 @@ class Tool:
         """The schema in which every argument is required and one that may be left out may be null."""
         return _object(self.fields, strict=True)
 
-    def naming(self, targets: Sequence[str]) -> Tool:
-        """The tool for a caller that may write to these targets; without a choice the argument is left out."""
-        fields = tuple(
-            replace(field, choices=tuple(targets)) if field.name == "target" else field
-            for field in self.fields
-            if field.name != "target" or len(targets) > 1
-        )
-        return replace(self, fields=fields)
+    def choosing(self, targets: Sequence[str]) -> Tool:
+        """The tool for a caller that may write to these targets."""
+        chosen = (replace(field, choices=tuple(targets)) if field.name == "target" else field for field in self.fields)
+        return replace(self, fields=tuple(chosen))
+
+    def offered(self, targets: Sequence[str]) -> Tool:
+        """The tool as it is shown to a model: without a target when there is no choice of one."""
+        made = self.choosing(targets)
+        if len(targets) > 1:
+            return made
+        return replace(made, fields=tuple(field for field in made.fields if field.name != "target"))
 
     def definition(self, format: str) -> dict[str, Any]:  # noqa: A002  the word of the interface
         """The tool as a kind of interface takes it.
@@ -121,8 +124,4 @@ def _type_of(field: Field, *, strict: bool) -> Mapping[str, Any]:
     made: dict[str, Any] = {"type": _TYPES[field.takes]}
     if field.choices:
         made["enum"] = list(field.choices)
-    if (
-        field.takes in ("integer", "number") and not strict
-    ):  # not every strict decoder knows bounds; the call checks them
-        made |= {"minimum": field.least, "maximum": field.most}
     return made

@@ -13,10 +13,12 @@ from grail_mem.errors import GrailError, InputError
 from grail_mem.memory import Memory
 from grail_mem.memory.session import Session
 from grail_mem.model.scope import clean_scope
+from grail_mem.tools import answers
 from grail_mem.tools.calls import CALLS
 from grail_mem.tools.definitions import TOOLS
 from grail_mem.tools.field import read_fields
 from grail_mem.tools.naming import FieldProblem, nearest
+from grail_mem.tools.naming_ids import UnclearError
 from grail_mem.tools.result import ToolResult, failed, failed_by
 from grail_mem.tools.targets import targets_of
 from grail_mem.tools.tool import FORMATS, Format, Tool
@@ -74,7 +76,7 @@ class Toolbox:
     def tools(self) -> tuple[Tool, ...]:
         """The tools that are offered, as this caller has them."""
         names = tuple(self._named_targets())
-        return tuple(tool.naming(names) for tool in self._tools)
+        return tuple(tool.offered(names) for tool in self._tools)
 
     def definitions(self, format: Format = "mcp") -> list[dict[str, Any]]:  # noqa: A002  the word of the interface
         """The definitions as an interface takes them.
@@ -104,11 +106,12 @@ class Toolbox:
             return failed(tool.name, "input", "the arguments cannot be read.", [sent])
         try:
             targets = self._named_targets()
-            fields = tool.naming(tuple(targets)).fields
-            values, problems = read_fields(fields, sent)
+            values, problems = read_fields(tool.choosing(tuple(targets)).fields, sent)
             if problems:
                 return failed(tool.name, "input", "nothing was done; the arguments cannot be used.", problems)
             return CALLS[tool.name](self._caller, values, self._budget, targets)
+        except UnclearError as error:
+            return answers.unclear(tool.name, error.message, error.hint, error.candidates, self._budget)
         except GrailError as error:
             return failed_by(tool.name, error, [field.name for field in tool.fields])
 

@@ -160,7 +160,7 @@ def _look(view: View, asked: Claim, said: Quote) -> _Shown:
         own = place.source is None and place.session == asked.session and said.turn is None
         if not own or not all(passage.quoted for passage in there):
             raise not_found(said.quote, there, place.source or f"the session {place.session!r}", said.turn)
-        turn = _turn_of(asked, said.quote)
+        turn = _turn_of(asked, said.quote, _role_at_home(view, asked, place) or asked.role)
         located = _within(turn)
     support = check_support(asked.text, located.quote, speaker=located.speaker, role=located.role, context=located.at,
         checker=checker_of(view.settings.checker),
@@ -168,11 +168,26 @@ def _look(view: View, asked: Claim, said: Quote) -> _Shown:
     return _Shown(located, support, turn)
 
 
-def _turn_of(asked: Claim, quote: str) -> Turn:
+def _role_at_home(view: View, asked: Claim, place: Quote) -> str | None:
+    """Who says a quote in the caller's own transcript of the session, when the claim goes elsewhere; None when there is none.
+
+    Raises:
+        EvidenceNotFoundError: That was recorded, and the quote does not stand there.
+    """
+    if view.principal is None or asked.scope == view.principal.private:
+        return None
+    home = [turn for turn in passages(view, place, view.principal.private) if not turn.quoted]
+    found = found_in(home, place.quote)
+    if home and found is None:
+        raise not_found(place.quote, home, f"the session {place.session!r}", None)
+    return None if found is None else found.role
+
+
+def _turn_of(asked: Claim, quote: str, role: str) -> Turn:
     speaker = asked.fields.get("speaker")
     now = format_time(datetime.now(UTC))
     return Turn(
-        0, derived_id("quoted", asked.role, quote), asked.role, quote, speaker if isinstance(speaker, str) else "", now,
+        0, derived_id("quoted", role, quote), role, quote, speaker if isinstance(speaker, str) else "", now,
         quoted=True,
     )  # fmt: skip
 

@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from grail_mem.errors import ConflictError, InputError, NotFoundError
+from grail_mem.errors import ConflictError, InputError, NotFoundError, UnsupportedEvidenceError
+from grail_mem.model.authority import DERIVED, UNKNOWN, authority_of
 from grail_mem.model.fact import raised
-from grail_mem.model.observation import DISPUTED, Evidence, Observation
+from grail_mem.model.observation import DISPUTED, SOURCE_KINDS, Evidence, Observation
 from grail_mem.model.problem import Gather
 from grail_mem.model.times import format_time, from_us, parse_when
 from grail_mem.query.find import locate
@@ -22,7 +23,9 @@ from grail_mem.store.observation_file import read_evidence, render_observation
 from grail_mem.store.sources import parse_locator
 from grail_mem.write import facts
 from grail_mem.write.edited import Edited, commit, make_new, read_all, with_values
-from grail_mem.write.evidence import resolved
+from grail_mem.write.evidence import CAPS, resolved
+from grail_mem.write.heard import heard
+from grail_mem.write.ingest import clean_session
 from grail_mem.write.saying import begins_at, claim_of
 from grail_mem.write.screening import quoting_no_secret
 from grail_mem.write.staged import staging, writing
@@ -76,6 +79,8 @@ class Revision:
         title: Its title.
         evidence: What speaks for it.
         at: When it changed, or ceased to hold.
+        session: The conversation in which quotes that name no source are looked up; None leaves them as they are.
+        source_kind: As whose word it counts without quotes from the session; None for as that of the old one.
     """
 
     action: str
@@ -84,11 +89,14 @@ class Revision:
     title: str | None
     evidence: tuple[Evidence, ...]
     at: datetime | None
+    session: str | None = None
+    source_kind: str | None = None
 
 
 def read_revision(
-    view: View, *, action: Any, reason: Any, content: Any, title: Any, evidence: Any, at: Any
-) -> Revision:
+    view: View, *, action: Any, reason: Any, content: Any, title: Any, evidence: Any, at: Any, session: Any = None,
+    source_kind: Any = None,
+) -> Revision:  # fmt: skip
     """A revision from what a caller sent.
 
     Raises:
@@ -108,9 +116,12 @@ def read_revision(
         gather.found.append(f"{action} takes no time; `supersede` and `expire` do.")
     if title is not None and content is None and action == "dispute":
         gather.found.append("title belongs to content.")
+    if source_kind is not None and source_kind not in SOURCE_KINDS:
+        gather.found.append(f"source_kind must be one of {', '.join(SOURCE_KINDS)}, not {source_kind!r}.")
     made = Revision(
         action, reason, content, title, gather.read("evidence", evidence, _evidence, ()),
         gather.read("at", at, lambda value: parse_when(value, now=now, zone=view.settings.zone), None),
+        gather.read("session", session, clean_session, None), source_kind,
     )  # fmt: skip
     gather.stop("Nothing was revised.")
     return made
@@ -135,14 +146,69 @@ def _located(view: View, old: Observation, wanted: Revision) -> tuple[Revision, 
         InputError: A quote stands nowhere in the source that it names.
     """
     claim = wanted.content or old.content or old.title
-    pointing = [item for item in wanted.evidence if parse_locator(item.source) is not None]
+    wanted, warned = _heard(view, old, wanted, claim)
+    pointing = [item for item in wanted.evidence if parse_locator(item.source) is not None and not item.sha256]
     if not pointing:
-        return wanted, ()
+        return wanted, warned
     said = [{"quote": item.quote, "source": item.source} for item in pointing]
     with quoting_no_secret():
         found, warnings = resolved(view, said, claim, session=old.session, scope=old.scope)
     located = dict(zip(pointing, found, strict=True))
-    return replace(wanted, evidence=tuple(located.get(item, item) for item in wanted.evidence)), warnings
+    return replace(wanted, evidence=tuple(located.get(item, item) for item in wanted.evidence)), (*warned, *warnings)
+
+
+def _heard(view: View, old: Observation, wanted: Revision, claim: str) -> tuple[Revision, tuple[str, ...]]:
+    """A revision whose quotes from its conversation are looked up there, and that counts for as much as who said them.
+
+    Raises:
+        UnsupportedEvidenceError: The quotes do not say what is said instead.
+        ConflictError: Whoever revises counts for less than who said what is there.
+    """
+    said = [item for item in wanted.evidence if not item.source]
+    if wanted.session is None or not said:
+        _require_standing(old, wanted, None)
+        return wanted, ()
+    own = view.principal.private if view.principal is not None else old.scope
+    found = heard(view, said, claim, session=wanted.session, scopes=(own, old.scope, None))
+    if wanted.source_kind is not None and wanted.content is not None and found.against:
+        raise UnsupportedEvidenceError(
+            f"Nothing was revised: the quote does not support the content: {found.against}.",
+            hint="Say what the words say, or quote others that say it.",
+        )
+    _require_standing(old, wanted, found.spoken)
+    named = [item for item in wanted.evidence if item.source]
+    kind = wanted.source_kind if wanted.source_kind is None else found.kind or wanted.source_kind
+    return replace(wanted, evidence=(*found.evidence, *named), source_kind=kind), found.warnings
+
+
+def _require_standing(old: Observation, wanted: Revision, spoken: str | None) -> None:
+    """Refuse what somebody may not decide without the words of others.
+
+    Raises:
+        ConflictError: It would take the word of more authority away, or make a conclusion surer by saying it again.
+    """
+    if wanted.source_kind is None or wanted.action == "dispute":
+        return
+    own = authority_of(spoken or wanted.source_kind)
+    if wanted.action != "confirm" and own < authority_of(old.source_kind) > UNKNOWN:
+        raise ConflictError(
+            f"What {old.id} says comes from {old.source_kind}, which outweighs {spoken or wanted.source_kind}.",
+            hint="Quote the words that say otherwise, or use the action dispute.",
+        )
+    is_weak = old.source_kind in DERIVED or old.status == "provisional"
+    if wanted.action == "confirm" and is_weak and own <= authority_of(wanted.source_kind):
+        raise ConflictError(
+            f"{old.id} is a conclusion; it is not surer because it is said again.",
+            hint="Quote the words that confirm it.",
+        )
+
+
+def _counting(old: Observation, wanted: Revision) -> dict[str, Any]:
+    """For how much the new text counts, when that is not what the old one does."""
+    if wanted.source_kind is None:
+        return {}
+    most = CAPS[wanted.source_kind]
+    return {"source_kind": wanted.source_kind, "confidence": most if wanted.evidence else min(old.confidence, most)}
 
 
 def revise(view: View, id_: str, wanted: Revision, *, actor: str) -> Revised:
@@ -190,6 +256,7 @@ def _made(view: View, old: Observation, wanted: Revision) -> Edited:
     copied = {name: value for name in _COPIED if (value := getattr(old, name)) not in (None, ())}
     if wanted.action != "correct":
         copied = {name: value for name, value in copied.items() if name not in _ENDS}
+    copied |= _counting(old, wanted)
     at = old.observed_at if wanted.action == "correct" else wanted.at or datetime.now(UTC)
     if wanted.action == "dispute":  # of the time that the other was said last, so that neither outweighs the other
         at = from_us(max(saying.at_us for saying in claim_of(old).sayings))
