@@ -138,7 +138,8 @@ def memory_tool(caller: Session, script: Script, system: str, said: Sequence[str
 
     from grail_mem.adapters.anthropic import MemoryTool
 
-    with scripted(script, _Thread().read, _message, "anthropic") as url, anthropic.Anthropic(
+    thread = _Thread()
+    with scripted(script, thread.read, thread.say, "anthropic") as url, anthropic.Anthropic(
         api_key="k", base_url=url
     ) as client:  # fmt: skip
         messages: list[Any] = []
@@ -166,6 +167,11 @@ class _Thread:
         else:
             self._system, self._messages = body["system"], list(body["messages"])
         return _read_messages({"system": self._system, "messages": list(self._messages)})
+
+    def say(self, said: Call | str, n: int) -> dict[str, Any]:
+        message = _message(said, n)
+        self._messages.append({"role": "assistant", "content": message["content"]})
+        return message
 
 
 def _read_messages(body: Any) -> tuple[str, list[Any], list[str]]:

@@ -110,5 +110,6 @@ def llama_index(caller: Session, script: Script, system: str, said: Sequence[str
         memory = LlamaMemory.from_defaults(session_id="s1", token_limit=100_000)
         for text in said:
             await agent.run(text, memory=memory)
+        await memory.sql_store._async_engine.dispose()  # the framework leaves it open
 
     asyncio.run(talk())
