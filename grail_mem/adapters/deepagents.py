@@ -7,12 +7,16 @@ is, so what a provider caches of it stays usable.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Sequence
+from hashlib import sha256
 from typing import Any
 
-from grail_mem.adapters.frameworks import Caller, missing, toolbox_of
+from grail_mem.adapters.frameworks import missing, toolbox_of
 from grail_mem.adapters.langchain import memory_tools
-from grail_mem.model.ulid import new_id
+from grail_mem.errors import GrailError
+from grail_mem.memory.session import Session
+from grail_mem.tools import Toolbox
 
 try:
     from langchain.agents.middleware import AgentMiddleware
@@ -20,39 +24,72 @@ try:
 except ImportError as error:
     raise missing("langchain", "deepagents") from error
 
-_SEARCH = "memory_search"
+_LOG = logging.getLogger("grail_mem")
 
 
 class MemoryMiddleware(AgentMiddleware[Any, Any, Any]):
-    """Gives an agent the tools of a memory, and before each answer to the user what the memory holds of the question.
+    """Gives an agent the tools of a memory, what it holds of each message of the user, and a transcript of what was said.
 
     Args:
-        caller: A session, the owner's memory, or a `Toolbox`.
-        look_first: Search for what the user said before the model is asked; when nothing is found, nothing is added.
+        session: Whose memory it is.
+        tools: The tools, with choices of one's own; all of them when left out.
+        look_first: Bring what is known of a message before the model is asked; when nothing is, nothing is added.
+        keep_turns: Keep what user and agent said, so that what is remembered can quote it.
 
     Raises:
         MissingDependencyError: On import: the extra `deepagents` is not installed.
     """
 
-    def __init__(self, caller: Caller, *, look_first: bool = True) -> None:
+    def __init__(
+        self, session: Session, *, tools: Toolbox | None = None, look_first: bool = True, keep_turns: bool = True
+    ) -> None:
         super().__init__()
-        self._toolbox, self._look_first = toolbox_of(caller), look_first
-        self.tools = memory_tools(self._toolbox)
+        self._session, self._look_first, self._keep_turns = session, look_first, keep_turns
+        self.tools = memory_tools(toolbox_of(session) if tools is None else tools)
 
     def before_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:  # noqa: ARG002  the framework's signature
         """What the memory holds of what the user said, as a tool call and its result."""
-        messages: Sequence[AnyMessage] = state["messages"]
-        said = messages[-1] if messages else None
-        if not self._look_first or not isinstance(said, HumanMessage) or not str(said.text).strip():
+        said = _last(state["messages"], HumanMessage)
+        if not self._look_first or said is None or said is not state["messages"][-1]:
             return None
-        arguments = {"query": str(said.text)[:2000]}
-        result = self._toolbox.call(_SEARCH, arguments)
-        if result.is_error or not result.structured.get("count"):
+        context = self._session.prepare_turn_context(_text(said), turn_id=_turn(said))
+        if not context.included:
             return None
-        id_ = f"call_{new_id().lower()}"
-        asked = AIMessage("", tool_calls=[{"name": _SEARCH, "args": arguments, "id": id_, "type": "tool_call"}])
-        return {"messages": [asked, ToolMessage(result.text, tool_call_id=id_, name=_SEARCH)]}
+        (call,) = context.as_messages("openai-chat")[0]["tool_calls"]
+        name, id_ = call["function"]["name"], call["id"]
+        asked = AIMessage(
+            "", tool_calls=[{"name": name, "args": {"query": context.message}, "id": id_, "type": "tool_call"}]
+        )
+        return {"messages": [asked, ToolMessage(context.text, tool_call_id=id_, name=name)]}
 
     async def abefore_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
         """The same, in a thread of its own."""
         return await asyncio.to_thread(self.before_agent, state, runtime)
+
+    def after_agent(self, state: Any, runtime: Any) -> None:  # noqa: ARG002  as above
+        """Keep the turn; what cannot be kept is logged, since the answer is there and must not be lost for it."""
+        said, answer = _last(state["messages"], HumanMessage), _last(state["messages"], AIMessage)
+        if not self._keep_turns or said is None or not _text(said).strip():
+            return
+        try:
+            self._session.complete_turn(
+                _turn(said), user=_text(said), assistant=_text(answer) or None if answer is not None else None
+            )
+        except GrailError:
+            _LOG.warning("A turn of the conversation was not kept.", exc_info=True)
+
+    async def aafter_agent(self, state: Any, runtime: Any) -> None:
+        """The same, in a thread of its own."""
+        await asyncio.to_thread(self.after_agent, state, runtime)
+
+
+def _last(messages: Sequence[AnyMessage], kind: type) -> Any:
+    return next((message for message in reversed(messages) if isinstance(message, kind)), None)
+
+
+def _text(message: Any) -> str:
+    return str(message.text)
+
+
+def _turn(message: Any) -> str:
+    return str(message.id or sha256(_text(message).encode()).hexdigest())

@@ -19,7 +19,6 @@ try:
 except ImportError as error:
     raise missing("llama-index-core", "llama-index") from error
 
-_SEARCH = "memory_search"
 _ROLES = {MessageRole.USER: "user", MessageRole.ASSISTANT: "assistant"}
 
 
@@ -72,27 +71,28 @@ class GrailMemoryBlock(BaseMemoryBlock[str]):
     prompt stays as it is.
 
     Args:
-        caller: A session, or a `Toolbox` of one.
-        session: Where turns are kept as a transcript that can be quoted; None keeps none.
+        session: Whose memory it is; turns go to the transcript of its conversation.
+        **block: What LlamaIndex's blocks have in common, such as `priority`.
+
+    Raises:
+        MissingDependencyError: On import: the extra `llama-index` is not installed.
     """
 
     name: str = "memory"
-    _toolbox: Toolbox = PrivateAttr()
-    _session: Session | None = PrivateAttr()
+    _session: Session = PrivateAttr()
 
-    def __init__(self, caller: Caller, *, session: Session | None = None, **block: Any) -> None:
+    def __init__(self, session: Session, **block: Any) -> None:
         super().__init__(**block)
-        self._toolbox = toolbox_of(caller)
-        self._session = session if session is not None or not isinstance(caller, Session) else caller
+        self._session = session
 
     async def _aget(self, messages: list[ChatMessage] | None = None, **block_kwargs: Any) -> str:  # noqa: ARG002
         said = next((m.content for m in reversed(messages or []) if m.role == MessageRole.USER and m.content), None)
         if said is None:
             return ""
-        result = await asyncio.to_thread(self._toolbox.call, _SEARCH, {"query": said[:2000]})
-        return result.text if not result.is_error and result.structured.get("count") else ""
+        context = await asyncio.to_thread(self._session.prepare_turn_context, said)
+        return context.text if context.included else ""
 
     async def _aput(self, messages: Sequence[ChatMessage]) -> None:
         turns = [{"role": _ROLES[m.role], "text": m.content} for m in messages if m.role in _ROLES and m.content]
-        if turns and self._session is not None:
+        if turns:
             await asyncio.to_thread(self._session.ingest_chat, turns)
