@@ -206,7 +206,7 @@ def test_what_the_store_finds_in_a_text_is_told(tool: MemoryCommands, ana: Sessi
     (ana.root / "grail.yaml").write_text("screening: refuse\n")
     with Memory(ana.root, embedder="none") as strict:
         told = refused(MemoryCommands(strict), "create", path="/memories/key.txt", file_text=token)
-        assert "secret" in told
+        assert "github token" in told
         assert token not in told
         refused(MemoryCommands(strict), "view", path="/memories/key.txt")
 
@@ -246,7 +246,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
 NUMBERS = itertools.count()
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(texts=st.lists(TEXTS, min_size=1, max_size=3))
 def test_a_text_reads_back_byte_for_byte(store: Memory, texts: list[str]) -> None:
     """Whatever a model wrote, made or overwritten, and whoever reads it from the disk."""
