@@ -58,8 +58,8 @@ def _arguments(name: str, schema: dict[str, Any]) -> type[BaseModel]:
 
     class Arguments(BaseModel, extra="allow"):
         @classmethod
-        def __get_pydantic_json_schema__(cls, core_schema: Any, handler: Any) -> dict[str, Any]:  # noqa: ARG003  as above
+        def __get_pydantic_json_schema__(cls, core_schema: Any, handler: Any) -> dict[str, Any]:
             return {**schema, "title": cls.__name__}
 
-    fields: dict[str, Any] = {field: (Any, None) for field in schema["properties"]}
+    fields: dict[str, Any] = dict.fromkeys(schema["properties"], (Any, None))
     return create_model(f"{name}_arguments", __base__=Arguments, **fields)

@@ -29,4 +29,6 @@ def toolbox_of(caller: Caller) -> Toolbox:
 
 def missing(package: str, extra: str) -> MissingDependencyError:
     """The error of a framework that is not installed."""
-    return MissingDependencyError(f"This adapter needs the package {package}.", hint=f"pip install 'grail-mem[{extra}]'")
+    return MissingDependencyError(
+        f"This adapter needs the package {package}.", hint=f"pip install 'grail-mem[{extra}]'"
+    )

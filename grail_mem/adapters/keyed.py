@@ -164,8 +164,9 @@ class Keyed:
         return f"{self._mark}/{sha256(self._source(namespace, key).encode()).hexdigest()[:32]}"
 
     def _folder_of(self, namespace: Namespace) -> str:
-        """The folder of a namespace: its labels, with a digest for one that can be no folder's name; of its first ones only if
-        it is long. The folder of what it begins with is always above it or the same.
+        """The folder of a namespace; that of what it begins with is always above it, or the same.
+
+        It is made of the labels, with a digest for one that can be no folder's name, and ends early when there are many.
         """
         folders = [self._folder]
         for label in namespace[:_LEVELS]:

@@ -97,9 +97,7 @@ class GrailStore(BaseStore):
             ranked = self._kept.search(op.namespace_prefix, op.query)
         else:
             ranked = [(kept, None) for kept in self._kept.below(op.namespace_prefix)]
-        fits = [
-            SearchItem(**_item(kept), score=score) for kept, score in ranked if _meets(kept.value, op.filter or {})
-        ]
+        fits = [SearchItem(**_item(kept), score=score) for kept, score in ranked if _meets(kept.value, op.filter or {})]
         return fits[op.offset : op.offset + op.limit]
 
     def _namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:

@@ -13,9 +13,9 @@ from grail_mem.tools import Toolbox
 
 try:
     from llama_index.core.base.llms.types import ChatMessage, MessageRole
+    from llama_index.core.bridge.pydantic import PrivateAttr
     from llama_index.core.memory import BaseMemoryBlock
     from llama_index.core.tools import AsyncBaseTool, BaseTool, ToolMetadata, ToolOutput
-    from pydantic import PrivateAttr
 except ImportError as error:
     raise missing("llama-index-core", "llama-index") from error
 
@@ -57,7 +57,11 @@ class _Tool(AsyncBaseTool):
         name = self._metadata.get_name()
         result = self._toolbox.call(name, args[0] if args else arguments)
         return ToolOutput(
-            tool_name=name, content=result.text, raw_input=arguments, raw_output=result.structured, is_error=result.is_error
+            tool_name=name,
+            content=result.text,
+            raw_input=arguments,
+            raw_output=result.structured,
+            is_error=result.is_error,
         )
 
     async def acall(self, *args: Any, **arguments: Any) -> ToolOutput:

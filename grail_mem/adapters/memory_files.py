@@ -67,7 +67,9 @@ class MemoryFiles:
         if not names:
             return None
         folder = _key(names[:-1])
-        return next((f for f in self.below(names[:-1]) if f.names[-1] == names[-1] and _key(f.names[:-1]) == folder), None)
+        return next(
+            (f for f in self.below(names[:-1]) if f.names[-1] == names[-1] and _key(f.names[:-1]) == folder), None
+        )
 
     def get(self, names: Sequence[str]) -> File:
         """The file of this path.
@@ -96,14 +98,18 @@ class MemoryFiles:
         self._must_be_free(names)
         content, source = _content(text)
         done = self._caller.add_observation(
-            title=names[-1], content=content, category="/".join((self._folder, *names[:-1])), source=source, scope=self._scope
+            title=names[-1],
+            content=content,
+            category="/".join((self._folder, *names[:-1])),
+            source=source,
+            scope=self._scope,
         )
         return done.warnings
 
     def overwrite(self, file: File, text: str) -> tuple[str, ...]:
         """Give a file another text; returns warnings."""
         content, source = _content(text)
-        odd = source == _AS_JSON or file.observation.source == _AS_JSON
+        odd = _AS_JSON in (source, file.observation.source)
         fields = {"content": content} | ({"source": source} if odd else {})
         return self._caller.update(file.observation.id, reason="memory tool", **fields).warnings
 
@@ -185,4 +191,3 @@ def _text(observation: Observation) -> str:
             return observation.content
         return kept if isinstance(kept, str) else observation.content
     return observation.content
-

@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from scripts import Call, Script
-from tests.hosted.scripted import Service, serving
 
 from grail_mem.adapters.tool_calls import answer
 from grail_mem.memory.session import Session
 from grail_mem.tools import Toolbox
+from tests.hosted.scripted import Service, serving
 
 MODEL = "scripted"
 MOST_REQUESTS = 8
@@ -35,7 +35,10 @@ def chat(caller: Session, script: Script, system: str, said: Sequence[str]) -> N
     import openai
 
     tools = Toolbox(caller)
-    with scripted(script, _read_chat, _chat, "openai") as url, openai.OpenAI(api_key="k", base_url=f"{url}/v1") as client:
+    with (
+        scripted(script, _read_chat, _chat, "openai") as url,
+        openai.OpenAI(api_key="k", base_url=f"{url}/v1") as client,
+    ):
         messages: list[Any] = [{"role": "system", "content": system}]
         for text in said:
             messages.append({"role": "user", "content": text})
@@ -125,7 +128,9 @@ def messages_api(caller: Session, script: Script, system: str, said: Sequence[st
                 response = client.messages.create(
                     model=MODEL, max_tokens=99, system=system, messages=messages, tools=tools.definitions("anthropic")
                 )
-                messages.append({"role": "assistant", "content": [b.model_dump(exclude_none=True) for b in response.content]})
+                messages.append(
+                    {"role": "assistant", "content": [b.model_dump(exclude_none=True) for b in response.content]}
+                )
                 calls = [block for block in response.content if block.type == "tool_use"]
                 if not calls:
                     break
@@ -150,7 +155,9 @@ def memory_tool(caller: Session, script: Script, system: str, said: Sequence[str
                 max_iterations=MOST_REQUESTS,
             )  # fmt: skip
             for response in runner:
-                messages.append({"role": "assistant", "content": [b.model_dump(exclude_none=True) for b in response.content]})
+                messages.append(
+                    {"role": "assistant", "content": [b.model_dump(exclude_none=True) for b in response.content]}
+                )
                 if (results := runner.generate_tool_call_response()) is not None:
                     messages.append(results)
 

@@ -18,7 +18,7 @@ def agents_model(script: Script) -> Any:
     from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
 
     class ScriptedModel(Model):
-        async def get_response(self, system_instructions: Any, input: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: A002
+        async def get_response(self, system_instructions: Any, input: Any, *args: Any, **kwargs: Any) -> Any:
             items = [{"role": "user", "content": input}] if isinstance(input, str) else list(input)
             results = [i["output"] for i in items if i.get("type") == "function_call_output"]
             said = script.answer(system_instructions or "", items, results)
@@ -65,7 +65,9 @@ def llama_model(script: Script) -> Any:
         def metadata(self) -> LLMMetadata:
             return LLMMetadata(is_chat_model=True, is_function_calling_model=True, model_name="scripted")
 
-        def _prepare_chat_with_tools(self, tools: Any, user_msg: Any = None, chat_history: Any = None, **kwargs: Any) -> Any:
+        def _prepare_chat_with_tools(
+            self, tools: Any, user_msg: Any = None, chat_history: Any = None, **kwargs: Any
+        ) -> Any:
             return {"messages": list(chat_history or ())}
 
         def chat(self, messages: Any, **kwargs: Any) -> ChatResponse:
@@ -75,7 +77,9 @@ def llama_model(script: Script) -> Any:
             said = script.answer(system, behind, results)
             message = ChatMessage(role=MessageRole.ASSISTANT, content=said if isinstance(said, str) else "")
             if not isinstance(said, str):
-                selection = ToolSelection(tool_id=f"call_{script.n_asked}", tool_name=said.name, tool_kwargs=said.arguments)
+                selection = ToolSelection(
+                    tool_id=f"call_{script.n_asked}", tool_name=said.name, tool_kwargs=said.arguments
+                )
                 message.additional_kwargs["calls"] = [selection]
             return ChatResponse(message=message)
 

@@ -38,7 +38,9 @@ class Script:
     requests: list[Request] = field(default_factory=list)
 
     def answer(self, system: str, behind: Sequence[Any], results: Sequence[str]) -> Call | str:
-        told = tuple(item if isinstance(item, str) else json.dumps(item, sort_keys=True, default=str) for item in behind)
+        told = tuple(
+            item if isinstance(item, str) else json.dumps(item, sort_keys=True, default=str) for item in behind
+        )
         self.requests.append(Request(system, told, tuple(results)))
         step = self.steps.pop(0)
         return step(results) if callable(step) else step

@@ -15,10 +15,15 @@ from vocabulary import FiveTools, MemoryFile
 from grail_mem import Memory
 from grail_mem.memory.session import Session
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::PendingDeprecationWarning")  # among frameworks
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning", "ignore::PendingDeprecationWarning"
+)  # among frameworks
 
 SYSTEM = "You are the helper of Ana."
 SAID = "What do you know of tea?"
+
+
+FIVE = FiveTools()
 
 
 @dataclass(frozen=True)
@@ -29,7 +34,7 @@ class Adapter:
     name: str
     place: str
     package: str
-    words: Any = FiveTools()
+    words: Any = FIVE
     keeps_turns: bool = True
 
     def run(self, caller: Session, *steps: Step, said: Sequence[str] = (SAID,)) -> Script:

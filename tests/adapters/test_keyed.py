@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -43,12 +44,10 @@ def test_a_value_comes_back_as_it_was_put(
     store: Memory, namespace: tuple[str, ...], key: str, values: list[dict[str, Any]]
 ) -> None:
     kept = keyed(store)
-    try:
-        for value in values:
-            kept.put(namespace, key, value)
-    except InputError as error:
-        assert "at most 1000 are kept" in str(error)
+    if len(json.dumps([*namespace, key])) > 980:  # names that long are refused, as another test says
         return
+    for value in values:
+        kept.put(namespace, key, value)
     found = kept.get(namespace, key)
     assert found is not None
     assert (found.namespace, found.key) == (namespace, key)
@@ -137,7 +136,9 @@ def test_another_user_and_another_folder_see_nothing(tmp_path: Path) -> None:
             for who, value in ((ana, {"n": "ana's"}), (ben, {"n": "ben's"})):
                 Keyed(who, folder="langgraph", mark="langgraph").put(("users",), "k", value)
             assert [k.value for k in Keyed(ana, folder="langgraph", mark="langgraph").below()] == [{"n": "ana's"}]
-            assert "ben's" not in str(Keyed(ana, folder="langgraph", mark="langgraph").search((), "Whose is it, ben's?"))
+            assert "ben's" not in str(
+                Keyed(ana, folder="langgraph", mark="langgraph").search((), "Whose is it, ben's?")
+            )
             assert Keyed(ana, folder="langgraph", mark="langgraph", scope="agent:a/ben").get(("users",), "k") is None
         memory.grant("user:ben", "agent:a/ana", "read")
         with memory.session(user_id="ben", agent_id="a") as ben:

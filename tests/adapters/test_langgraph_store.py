@@ -24,7 +24,9 @@ from grail_mem import Memory
 from grail_mem.adapters.langgraph import GrailStore
 from grail_mem.errors import InputError
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::PendingDeprecationWarning")  # among frameworks
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning", "ignore::PendingDeprecationWarning"
+)  # among frameworks
 
 NAMES = st.lists(st.sampled_from(["a", "b", "A", "··", "a/b", "CON"]), min_size=1, max_size=3).map(tuple)
 KEYS = st.sampled_from(["k", "K", "../k", "k\n"])
@@ -50,15 +52,21 @@ def test_it_does_what_the_framework_s_own_store_does(
                 store.put(namespace, key, value) if what == "put" else store.delete(namespace, key)
         for _, namespace, key, _ in steps:
             ours, theirs = (store.get(namespace, key) for store in stores)
-            assert (ours and (ours.namespace, ours.key, ours.value)) == (theirs and (theirs.namespace, theirs.key, theirs.value))
+            assert (ours and (ours.namespace, ours.key, ours.value)) == (
+                theirs and (theirs.namespace, theirs.key, theirs.value)
+            )
         filters: list[Any] = [None, {"n": n}, {"n": {"$gt": n}}, {"n": {"$lte": n}, "t": "tea"}, {"t": {"$ne": "tea"}}]
         for wanted in filters:
-            ours, theirs = ({(i.namespace, i.key) for i in s.search(asked[:1], filter=wanted, limit=99)} for s in stores)
+            ours, theirs = (
+                {(i.namespace, i.key) for i in s.search(asked[:1], filter=wanted, limit=99)} for s in stores
+            )
             assert ours == theirs
         conditions: list[dict[str, Any]] = [
             {}, {"prefix": asked}, {"suffix": asked[-1:]}, {"prefix": ("*", *asked[1:])}, {"max_depth": 1},
         ]  # fmt: skip
-        there = {item.namespace for item in stores[1].search((), limit=99)}  # its list holds namespaces that became empty, too
+        there = {
+            item.namespace for item in stores[1].search((), limit=99)
+        }  # its list holds namespaces that became empty, too
         for condition in conditions:
             depth = condition.get("max_depth")
             theirs = set(stores[1].list_namespaces(**condition)) & {name[:depth] for name in there}
@@ -71,7 +79,7 @@ def test_a_question_brings_what_answers_it_or_nothing(memory: Memory) -> None:
     store.put(("ana", "likes"), "2", {"text": "The car is red."})
     store.put(("ben", "likes"), "3", {"text": "Ben drinks green tea, too."})
     found = store.search(("ana",), query="Which tea does Ana drink?")
-    assert [item.key for item in found][0] == "1"
+    assert found[0].key == "1"
     assert all(item.namespace[0] == "ana" and item.score is not None for item in found)
     assert store.search(("ana",), query="Zxqv?") == []
 
@@ -87,7 +95,13 @@ def test_pages_are_of_one_list_the_last_put_first(memory: Memory) -> None:
 
 def test_many_operations_at_once_and_in_a_loop(memory: Memory) -> None:
     store = GrailStore(memory)
-    ops = [PutOp(("n",), "k", {"n": 1}), GetOp(("n",), "k"), PutOp(("n",), "k", None), GetOp(("n",), "k"), SearchOp(("n",))]
+    ops = [
+        PutOp(("n",), "k", {"n": 1}),
+        GetOp(("n",), "k"),
+        PutOp(("n",), "k", None),
+        GetOp(("n",), "k"),
+        SearchOp(("n",)),
+    ]
     results: Any = store.batch(ops)
     assert results[1].value == {"n": 1}
     assert [results[0], *results[2:]] == [None, None, None, []]

@@ -20,9 +20,11 @@ from grail_mem.memory.session import Session
 
 @pytest.fixture
 def ana(tmp_path: Path) -> Iterator[Session]:
-    with Memory(tmp_path / "store", embedder="none") as memory:
-        with memory.session(user_id="ana", agent_id="helper") as session:
-            yield session
+    with (
+        Memory(tmp_path / "store", embedder="none") as memory,
+        memory.session(user_id="ana", agent_id="helper") as session,
+    ):
+        yield session
 
 
 @pytest.fixture

@@ -14,15 +14,19 @@ from scripts import Call, Script
 from grail_mem import Memory
 from grail_mem.memory.session import Session
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::PendingDeprecationWarning")  # among frameworks
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning", "ignore::PendingDeprecationWarning"
+)  # among frameworks
 
 
 @pytest.fixture
 def ana(tmp_path: Path) -> Iterator[Session]:
-    with Memory(tmp_path / "store", embedder="none") as memory:
-        with memory.session(user_id="ana", agent_id="helper", session="chat/1") as session:
-            session.add_observation(content="Ana drinks green tea at four.")
-            yield session
+    with (
+        Memory(tmp_path / "store", embedder="none") as memory,
+        memory.session(user_id="ana", agent_id="helper", session="chat/1") as session,
+    ):
+        session.add_observation(content="Ana drinks green tea at four.")
+        yield session
 
 
 def turns(session: Session) -> list[tuple[str, str]]:
@@ -102,10 +106,12 @@ def test_a_session_of_the_agents_sdk_is_transcribed(ana: Session) -> None:
         inner = SQLiteSession("s1")
         session = TranscribedSession(inner, ana)
         await session.add_items([{"role": "user", "content": "I take my coffee black."}])
-        await session.add_items([
-            {"type": "function_call", "call_id": "1", "name": "x", "arguments": "{}"},
-            {"role": "assistant", "content": [{"type": "output_text", "text": "Noted."}]},
-        ])
+        await session.add_items(
+            [
+                {"type": "function_call", "call_id": "1", "name": "x", "arguments": "{}"},
+                {"role": "assistant", "content": [{"type": "output_text", "text": "Noted."}]},
+            ]
+        )
         items = await session.get_items()
         assert await session.pop_item() == items[-1]
         await session.clear_session()
