@@ -40,7 +40,9 @@ def names_in(path: object) -> tuple[str, ...]:
     try:
         whole = clean_category(below)
     except InputError as error:
-        raise InputError(f"{path[:200]!r} cannot be used: {error.message}", hint=_HINT) from None
+        reasons = [(text.partition(": ")[2] or text).rstrip(".") for text in error.problems]
+        said = [f"{path[:200]!r} cannot be used: {reason}." for reason in reasons]
+        raise InputError(f"{path[:200]!r} cannot be used: {'; '.join(reasons)}.", hint=_HINT, problems=said) from None
     return tuple(whole.split("/"))
 
 
