@@ -6,14 +6,14 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from grail_mem.model.category import clean_category, compile_glob
-from grail_mem.model.observation import KINDS
+from grail_mem.model.observation import KINDS, SOURCE_KINDS, STATUSES
 from grail_mem.model.times import parse_when
 from grail_mem.tools.field import Field
 from grail_mem.tools.tool import Tool
 
 MODES: Final = ("recall", "cascade", "local", "global")
 ACTIONS: Final = ("confirm", "correct", "supersede", "expire", "dispute")
-SPEAKERS: Final = ("user", "assistant", "tool", "system")
+SPEAKERS: Final = ("user", "assistant", "tool")
 _MAX_QUERY: Final = 2_000
 _MAX_LINE: Final = 500
 _ID_CHARS: Final = 60
@@ -50,8 +50,11 @@ _SEARCH: Final = (
           ("categories", "folder", "folders", "path", "community", "collection", "namespace", "topic"), check=_globs),
     Field("tags", "tags", "Any of these.", ("tag", "label", "labels", "tags_any")),
     Field("entity_names", "texts", "Mentions any.", ("entities", "entity", "entity_name", "names", "people", "person", "about")),
+    Field("attribute", "texts", "States this fact.", ("attributes", "fact", "key", "property")),
     Field("contains", "text", "Text that stands in it.", ("substring", "exact_text", "containing", "match"), most=_MAX_QUERY),
     Field("kind", "choice", "", ("type", "kinds", "memory_type"), choices=KINDS),
+    Field("status", "choice", "", ("state", "statuses"), choices=STATUSES),
+    Field("source_kind", "choice", "", ("origin", "source_type", "author_kind"), choices=SOURCE_KINDS),
     Field("min_confidence", "number", "", ("confidence", "threshold", "confidence_min", "minimum_confidence"), most=1),
     Field("as_of", "time", "What held then.", ("at", "valid_at", "as_of_date", "when"), check=_time),
     Field("include_history", "boolean", "Also what no longer holds.",
@@ -90,6 +93,7 @@ _WRITE: Final = (
     Field("attribute", "text", "Names a fact with one value at a time: acme/database.",
           ("fact_key", "key", "property", "slot"), most=_MAX_LINE),
     Field("kind", "choice", "Else semantic, a fact; a task is prospective.", ("type", "memory_type"), choices=KINDS),
+    Field("confidence", "number", "", ("certainty", "score", "probability", "importance"), most=1),
     Field("observed_at", "time", "If not now.", ("date", "timestamp", "time", "when", "created_at"), check=_time),
     Field("target", "choice", "Whose memory; else the first.", ("scope", "space", "visibility", "destination", "to")),
 )  # fmt: skip

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
@@ -21,6 +22,7 @@ Takes = Literal["text", "integer", "number", "boolean", "choice", "time", "texts
 _SHOWN: Final = 60
 _MAX_ITEMS: Final = 100
 MAX_CHARS: Final = 100_000
+_JSON_LIKE: Final = re.compile(r"""\s*(?:\[\s*["{\[]|\{\s*")""")
 _YES_NO: Final = {"true": True, "false": False, "yes": True, "no": False}
 
 
@@ -210,7 +212,11 @@ def _listed(value: Any) -> Any:
         return value
     try:
         return json.loads(value)
-    except (ValueError, RecursionError):
+    except (ValueError, RecursionError) as error:
+        if _JSON_LIKE.match(value):
+            raise InputError(
+                f"is no whole JSON: {shown(value)}.", hint="Send the list itself, not as a text."
+            ) from error
         return value
 
 

@@ -56,7 +56,7 @@ class Tool:
         chosen = (replace(field, choices=tuple(targets)) if field.name == "target" else field for field in self.fields)
         return replace(self, fields=tuple(chosen))
 
-    def offered(self, targets: Sequence[str]) -> Tool:
+    def naming(self, targets: Sequence[str]) -> Tool:
         """The tool as it is shown to a model: without a target when there is no choice of one."""
         made = self.choosing(targets)
         if len(targets) > 1:

@@ -76,7 +76,7 @@ class Toolbox:
     def tools(self) -> tuple[Tool, ...]:
         """The tools that are offered, as this caller has them."""
         names = tuple(self._named_targets())
-        return tuple(tool.offered(names) for tool in self._tools)
+        return tuple(tool.naming(names) for tool in self._tools)
 
     def definitions(self, format: Format = "mcp") -> list[dict[str, Any]]:  # noqa: A002  the word of the interface
         """The definitions as an interface takes them.
