@@ -18,6 +18,7 @@ import pytest
 from page_runner import run_page
 
 import grail_mem
+from grail_mem.errors import MissingDependencyError
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -153,5 +154,8 @@ MODULES = sorted(
 @pytest.mark.parametrize("name", MODULES)
 def test_doctests_pass(name: str) -> None:
     """Every example in a docstring is so."""
-    module = importlib.import_module(name)
+    try:
+        module = importlib.import_module(name)
+    except MissingDependencyError as error:  # the adapter of a framework that is not installed; CI runs those apart
+        pytest.skip(str(error))
     assert doctest.testmod(module).failed == 0
