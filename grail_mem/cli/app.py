@@ -28,7 +28,7 @@ COMMANDS: Final = {
     "revise": "revise", "history": "revise", "due": "revise", "pin": "revise", "unpin": "revise", "archive": "revise",
     "unarchive": "revise", "sync": "keep", "watch": "watch",
     "compact": "keep", "rebuild": "keep", "index": "keep", "calibrate": "tune", "fit": "tune", "consolidate": "consolidate", "proposals": "proposals", "candidates": "candidates", "grant": "grants", "revoke": "grants", "grants": "grants", "check": "keep", "scan": "scan", "verify": "evidence",
-    "backup": "backup", "log": "log", "verify-ledger": "log", "export": "transfer", "import": "transfer", "config": "config",
+    "backup": "backup", "log": "log", "verify-ledger": "log", "export": "transfer", "import": "transfer", "config": "config", "review": "review",
 }  # fmt: skip
 """The commands in the order of `grail --help`, with the module that holds each as a function `<name>_command`."""
 
