@@ -21,10 +21,14 @@ from grail_mem.review_page.words import cut
 MOST: Final = 150
 """Entities in a picture; more cannot be told apart."""
 _LABELLED: Final = 40
-_WIDTH, _HEIGHT, _MARGIN = 1000.0, 680.0, 46.0
+_WIDTH, _HEIGHT = 1000.0, 680.0
+_MARGINS: Final = (84.0, 44.0)
+"""Left and right, and above and below: names are wider than high."""
 _COLOURS: Final = 7
 """Colours that are told apart, one for each of the most frequent types of entities; others share the last."""
 _TIES_SHOWN: Final = 12
+_EDGES: Final = 450
+"""Lines of a picture; of more the strongest are drawn, what is stated first."""
 
 _TOP: Final = "SELECT key, name, types, n_observations FROM entities ORDER BY n_observations DESC, key LIMIT $most"
 _IN_COMMUNITY: Final = """
@@ -167,7 +171,7 @@ def _edges(site: Site, keys: Sequence[str]) -> list[Edge]:
     for (a, b), n in sorted(together.items()):
         if (a, b) not in stated and (b, a) not in stated:
             made.append(Edge(a, b, n, ()))
-    return made
+    return sorted(made, key=lambda edge: (not edge.types, -edge.n, edge.a, edge.b))[:_EDGES]
 
 
 def _ties(edges: Sequence[Edge], names: Sequence[str]) -> list[tuple[tuple[str, int, str, bool], ...]]:
@@ -192,8 +196,8 @@ def _spots(n: int, edges: Sequence[Edge]) -> list[tuple[float, float]]:
     ranks = np.argsort(np.argsort(found, axis=0), axis=0) / max(n - 1, 1)
     low, span = found.min(axis=0), np.maximum(np.ptp(found, axis=0), 1e-9)
     spread = 0.45 * (found - low) / span + 0.55 * ranks  # far outliers would squeeze all others into the middle
-    size = np.array([_WIDTH - 2 * _MARGIN, _HEIGHT - 2 * _MARGIN])
-    drawn = np.round(_MARGIN + spread * size, 1)
+    margins = np.array(_MARGINS)
+    drawn = np.round(margins + spread * (np.array([_WIDTH, _HEIGHT]) - 2 * margins), 1)
     return [(float(x), float(y)) for x, y in drawn]
 
 

@@ -12,10 +12,12 @@ from typing import Any, Final
 from starlette.requests import Request
 from starlette.responses import Response
 
+from grail_mem.index.catalog import has_catalog
 from grail_mem.memory import Memory
 from grail_mem.memory.session import Session
 from grail_mem.review_page.site import Form, Said, Site
 from grail_mem.review_page.work import Told
+from grail_mem.store.layout import Layout
 
 ON_A_PAGE: Final = 50
 _MOST: Final = 200
@@ -53,9 +55,17 @@ def show_health(site: Site, request: Request) -> Response:
 
 def start_check(site: Site, request: Request, form: Form) -> Response:  # noqa: ARG001  as every form is taken
     """Look at every file, quote and line of the ledger, beside the pages; nothing is changed."""
-    began = site.work.start("check", lambda told: checked(site.store, told))
+    began = site.work.start("check", lambda told: _apart(site.store, told))
     said = Said("Looking at everything.") if began else Said("Something is under way already.", tone="mixed")
     return site.back(form, said, to="/health")
+
+
+def _apart(store: Memory | Session, told: Told) -> dict[str, Any]:
+    """The same; the owner's store is opened once more for it, so that no page waits."""
+    if isinstance(store, Session):
+        return checked(store, told)
+    with Memory(store.root) as own:
+        return checked(own, told)
 
 
 def checked(store: Memory | Session, told: Told) -> dict[str, Any]:
@@ -74,8 +84,15 @@ def checked(store: Memory | Session, told: Told) -> dict[str, Any]:
     verified = store.verify(dry_run=True)
     gone = [quote for quote in verified.quotes if quote.status in ("source changed", "source missing")]
     told("looking at the search index", 0, 0)
-    made["behind"] = [text for text in store.search("what changed", limit=1).warnings if "index" in text]
+    made["behind"] = _behind(store)
     return made | {"quotes": verified.counts, "gone": gone[:_MOST], "n_gone": len(gone)}
+
+
+def _behind(store: Memory | Session) -> list[str]:
+    """What the search index lacks, in the words of a search; one that is not there is not made for it."""
+    if not has_catalog(Layout(store.root)):
+        return ["There is no search index on disk; `grail index` makes it, and the first search fast."]
+    return [text for text in store.search("what changed", limit=1).warnings if "index" in text]
 
 
 def show_log(site: Site, request: Request) -> Response:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from markupsafe import Markup, escape
@@ -168,8 +168,8 @@ def _quoted(site: Site, id_: str, text: str, note: str) -> Quoted:
 
 
 def _chained(cards: Sequence[Card]) -> list[Card]:
-    behind = [*(one.it.id for one in cards[1:]), ""]
-    return [Card(c.it, c.files, c.why_not, c.quotes, after) for c, after in zip(cards, behind, strict=True)]
+    ids = [one.it.id for one in cards]
+    return [replace(one, after=after) for one, after in zip(cards, [*ids[1:], ""][: len(ids)], strict=True)]
 
 
 def _named(site: Site, ids: Sequence[str]) -> list[Proposal]:

@@ -31,7 +31,7 @@ def serve(
     Raises:
         ConflictError: The port is taken.
     """
-    listening = _listen(port)
+    listening = listen(port)
     keys = Keys(listening.getsockname()[1])
     app = make_app(store, keys, is_read_only=is_read_only)
     config = uvicorn.Config(
@@ -43,7 +43,12 @@ def serve(
     app.state.site.work.wait()
 
 
-def _listen(port: int) -> socket.socket:
+def listen(port: int) -> socket.socket:
+    """A socket on the loopback interface; port 0 is any that is free.
+
+    Raises:
+        ConflictError: The port is taken.
+    """
     made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

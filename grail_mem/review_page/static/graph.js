@@ -15,7 +15,7 @@ if (svg) {
     svg.setAttribute("viewBox", `${view.x} ${view.y} ${view.width} ${view.height}`);
     svg.classList.toggle("near", view.width < home.width * 0.6);
     const scale = view.width / home.width;
-    for (const text of svg.querySelectorAll("text")) text.setAttribute("font-size", 12 * Math.max(scale, 0.45));
+    for (const text of svg.querySelectorAll("text")) text.setAttribute("font-size", 14 * Math.max(scale, 0.45));
   };
   const zoom = (by, x = view.x + view.width / 2, y = view.y + view.height / 2) => {
     const width = Math.min(Math.max(view.width * by, home.width / 12), home.width * 1.5);
