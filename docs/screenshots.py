@@ -26,7 +26,13 @@ from grail_mem.review_page.guard import Keys
 from grail_mem.review_page.serve import listen
 
 CHROMIUM = "/usr/bin/chromium"
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 MOST_BYTES = 200_000
 
 NOTES = (
@@ -142,8 +148,25 @@ def main(folder: Path) -> None:
                 page = browser.new_context(viewport={"width": 360, "height": 760}).new_page()
                 page.goto(keys.address)
                 page.wait_for_url("**/proposals")
-                for path in ("/proposals", "/graph", f"/observations/{rehearsal.id}", "/search?q=Which+database", "/observations", "/entities", "/communities", "/timeline?entity=Lanternbook", "/health", "/log", "/candidates"):
-                    shoot(page, where + path, folder / f"narrow-{path.strip('/').partition('?')[0].replace('/', '-')[:16]}.png", full=True)
+                for path in (
+                    "/proposals",
+                    "/graph",
+                    f"/observations/{rehearsal.id}",
+                    "/search?q=Which+database",
+                    "/observations",
+                    "/entities",
+                    "/communities",
+                    "/timeline?entity=Lanternbook",
+                    "/health",
+                    "/log",
+                    "/candidates",
+                ):
+                    shoot(
+                        page,
+                        where + path,
+                        folder / f"narrow-{path.strip('/').partition('?')[0].replace('/', '-')[:16]}.png",
+                        full=True,
+                    )
             browser.close()
 
 

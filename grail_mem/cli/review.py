@@ -19,7 +19,9 @@ _MOST_PORT = 65_535
 def review_command(
     directory: o.Dir = None,
     *,
-    port: Annotated[str | None, typer.Option("--port", metavar="N", help="The port; any that is free when left out.")] = None,
+    port: Annotated[
+        str | None, typer.Option("--port", metavar="N", help="The port; any that is free when left out.")
+    ] = None,
     no_open: Annotated[bool, typer.Option("--no-open", help="Only print the address; open no browser.")] = False,
     seen_by: o.As = None,
     read_only: Annotated[bool, typer.Option("--read-only", help="Let the page change nothing.")] = False,

@@ -82,7 +82,7 @@ def make_app(store: Memory | Session, keys: Keys, *, is_read_only: bool = False)
     return app
 
 
-async def _first(request: Request) -> Response:  # noqa: ARG001, RUF029  the framework's signature
+async def _first(request: Request) -> Response:  # noqa: ARG001  the framework's signature
     return RedirectResponse("/proposals", 303)
 
 

@@ -87,7 +87,14 @@ def show_entities(site: Site, request: Request) -> Response:
     if text:
         rows = site.store.sql(_ENTITIES, {"text": text, "most": 200}).to_pylist()
         return site.page(
-            request, "entities.html", here="entities", items=rows, total=len(rows), cursor=None, text=text, is_next=False
+            request,
+            "entities.html",
+            here="entities",
+            items=rows,
+            total=len(rows),
+            cursor=None,
+            text=text,
+            is_next=False,
         )
     listed = site.store.list_entities(limit=60, cursor=cursor)
     return site.page(

@@ -57,7 +57,9 @@ def submit_candidate(site: Site, request: Request, form: Form) -> Response:  # n
     kept = {name: value for name, value in draft.items() if value}
     (done,) = site.store.submit({"content": "", **kept}, origin="user")
     if not done.created:
-        return site.back(form, Said(f"The same was submitted before; it is {done.status}.", tone="mixed"), to="/candidates")
+        return site.back(
+            form, Said(f"The same was submitted before; it is {done.status}.", tone="mixed"), to="/candidates"
+        )
     return site.back(form, Said("Submitted. It counts once it is approved.", done.warnings), to="/candidates")
 
 

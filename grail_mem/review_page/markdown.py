@@ -39,7 +39,7 @@ def rendered(text: str) -> Markup:
 @cache
 def _reader() -> MarkdownIt:
     made = MarkdownIt("commonmark", {"html": False, "linkify": False}).enable(["table", "strikethrough"])
-    made.validateLink = _may_lead  # type: ignore[method-assign]  the library's own way to say which links are links
+    made.validateLink = _may_lead  # type: ignore[method-assign]  # the library's own way to say which links are links
     made.add_render_rule("image", _image)
     made.add_render_rule("link_open", _link)
     for name in ("heading_open", "heading_close"):
@@ -61,7 +61,7 @@ def _image(self: RendererHTML, tokens: Sequence[Token], at: int, options: Any, e
     return f'<span class="picture">[picture: {escape(name)} — {escape(str(token.attrGet("src") or ""))}]</span>'
 
 
-def _link(self: RendererHTML, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:  # noqa: ARG001  the renderer's signature
+def _link(self: RendererHTML, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
     tokens[at].attrSet("rel", "noopener noreferrer nofollow")
     tokens[at].attrSet("target", "_blank")
     return self.renderToken(tokens, at, options, env)

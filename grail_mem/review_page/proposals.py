@@ -16,7 +16,7 @@ from starlette.responses import Response
 
 from grail_mem.consolidate.detect import check_kinds
 from grail_mem.consolidate.finding import KINDS
-from grail_mem.consolidate.outcome import Outcome
+from grail_mem.consolidate.outcome import FileChange, Outcome
 from grail_mem.consolidate.proposal import STATUSES, Proposal
 from grail_mem.errors import AccessError, GrailError, InputError, NotFoundError
 from grail_mem.model.untrusted import shown
@@ -132,13 +132,16 @@ def start_consolidation(site: Site, request: Request, form: Form) -> Response:  
     """Look for proposals, beside the pages."""
     kinds = check_kinds(form.all("kind")) if form.all("kind") else None
     began = site.work.start("consolidate", lambda told: site.store.consolidate(kinds=kinds, progress=told))
-    said = Said("Looking for what is worth tidying.") if began else Said("Something is under way already.", tone="mixed")
+    said = (
+        Said("Looking for what is worth tidying.") if began else Said("Something is under way already.", tone="mixed")
+    )
     return site.back(form, said, to="/proposals")
 
 
 def card(site: Site, one: Proposal) -> Card:
     """A proposal with what its card shows."""
-    files, why_not = (), ()
+    files: tuple[FileChange, ...] = ()
+    why_not: tuple[str, ...] = ()
     if one.status == "pending":
         try:
             (planned,) = site.store.apply(one.id, dry_run=True)

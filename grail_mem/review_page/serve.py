@@ -17,9 +17,7 @@ from grail_mem.review_page.app import make_app
 from grail_mem.review_page.guard import LOOPBACK, Keys
 
 
-def serve(
-    store: Memory | Session, *, port: int = 0, is_read_only: bool = False, ready: Callable[[str], None]
-) -> None:
+def serve(store: Memory | Session, *, port: int = 0, is_read_only: bool = False, ready: Callable[[str], None]) -> None:
     """Serve the review page until the process is told to stop.
 
     Args:

@@ -88,7 +88,7 @@ def _drawn(some: Sequence[Observation], now: datetime) -> tuple[list[Bar], list[
         width = round(max(at(ends or last) - x, _LEAST), 1)
         bars.append(Bar(o, begins, ends, x, min(width, _WIDTH - x), _state(o, begins, ends, now)))
     step = (last - first) / (_MOST_TICKS - 1)
-    form = "%Y" if whole > 6 * 31_557_600 else "%b %Y" if whole > 60 * 86_400 else "%d %b"  # noqa: PLR2004  years, months, days
+    form = "%Y" if whole > 6 * 31_557_600 else "%b %Y" if whole > 60 * 86_400 else "%d %b"
     named = [(at(first + step * n), f"{first + step * n:{form}}") for n in range(_MOST_TICKS)]
     return bars, [tick for n, tick in enumerate(named) if n == 0 or tick[1] != named[n - 1][1]]
 

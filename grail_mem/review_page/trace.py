@@ -108,7 +108,9 @@ def trace_of(found: Recall) -> Traced:
     trace = found.trace
     timed = [(name, said) for name, said in trace.items() if isinstance(said, Mapping) and "ms" in said]
     longest = max((said["ms"] for _, said in timed), default=0.0) or 1.0
-    stages = tuple(Stage(name, said["ms"], round(100 * said["ms"] / longest, 1), _did(name, said)) for name, said in timed)
+    stages = tuple(
+        Stage(name, said["ms"], round(100 * said["ms"] / longest, 1), _did(name, said)) for name, said in timed
+    )
     brought = trace.get("candidates", {})
     silence, rank = trace.get("silence", {}), trace.get("rank", {})
     added = rank.get("added", {})
