@@ -80,7 +80,9 @@ def revise_observation(site: Site, request: Request, form: Form) -> Response:
     )  # fmt: skip
     there = f"/observations/{done.new_id or done.id}"
     form = Form({**form.fields, "back": [there]})
-    return site.back(form, Said(_REVISED.get(done.action, "Done."), done.warnings), to=there)
+    if not done.changed:
+        return site.back(form, Said("It was so already.", done.warnings, "mixed"), to=there)
+    return site.back(form, Said(_REVISED[done.action], done.warnings), to=there)
 
 
 def marked(text: str, quote: str) -> Markup:

@@ -18,7 +18,7 @@ from grail_mem.consolidate.detect import check_kinds
 from grail_mem.consolidate.finding import KINDS
 from grail_mem.consolidate.outcome import FileChange, Outcome
 from grail_mem.consolidate.proposal import STATUSES, Proposal
-from grail_mem.errors import AccessError, GrailError, InputError, NotFoundError
+from grail_mem.errors import GrailError, InputError, NotFoundError
 from grail_mem.model.untrusted import shown
 from grail_mem.review_page.site import Form, Said, Site
 from grail_mem.review_page.words import DiffRow, counted, diff_rows, is_cut, label
@@ -146,7 +146,7 @@ def card(site: Site, one: Proposal) -> Card:
         try:
             (planned,) = site.store.apply(one.id, dry_run=True)
             files, why_not = planned.files, () if planned.done else planned.reasons
-        except (AccessError, NotFoundError) as error:
+        except NotFoundError as error:  # decided on and removed since it was listed
             why_not = (str(error),)
     rows = tuple(
         FileRow(file.id, file.action, file.was, file.path, tuple(diff_rows(file.diff)), is_cut(file.diff))

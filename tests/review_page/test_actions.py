@@ -120,6 +120,7 @@ REVISIONS = {
 @pytest.mark.parametrize("action", REVISIONS)
 def test_an_observation_is_revised(browser: Browser, memory: Memory, action: str) -> None:
     (o,) = memory.recall(text="Bread").observations
+    memory.update(o.id, status="provisional")
     more = REVISIONS[action]
     answer = browser.post(f"/observations/{o.id}/revise", action=action, reason="I was there", **more)
     page = browser.after(answer)
@@ -187,8 +188,10 @@ def test_a_session_sees_and_does_what_it_may(memory: Memory) -> None:
     with memory.session(user_id="u1", agent_id="assistant") as session:
         browser = Browser(session)
         one = memory.proposals()[0]
-        assert "may not apply" in browser.get("/proposals").text
-        assert browser.post("/proposals/decide", action="apply", id=one.id).status_code == 403
+        for action in ("apply", "reject", "undo"):
+            answer = browser.post("/proposals/decide", action=action, id=one.id)
+            assert answer.status_code == 403
+            assert f"may not apply in the scope {memory.settings.default_scope}" in answer.text
         (o,) = session.recall(text="Bread").observations
         assert browser.post(f"/observations/{o.id}/act", action="hide").status_code == 403
         assert browser.post(f"/observations/{o.id}/revise", action="confirm", reason="x").status_code == 403

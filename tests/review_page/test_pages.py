@@ -22,7 +22,7 @@ PAGES = {
     "/timeline?attribute=lanternbook/database": "2022-01-01", "/timeline?entity=nobody": "Nothing is known of it",
     "/search": "Ask something", "/search?q=where+do+the+bookings+lie": "Which retriever brought what",
     "/search?q=quantum+chromodynamics": "Trace", "/search?q=Lanternbook&mode=local": "Answer", "/search?q=what+is+there&mode=global": "Answer",
-    "/health": "candidates wait", "/log": "expire_stale", "/log?action=ingest": "ingest",
+    "/health": "candidates wait", "/log": "<td>add</td>", "/log?action=ingest": "ingest",
 }  # fmt: skip
 
 
