@@ -49,10 +49,16 @@ NOTES = (
         "entities": [{"name": "PostgreSQL", "type": "TECHNOLOGY"}, {"name": "Leo", "type": "PERSON"}],
     },
     {
-        "title": "Backups of PostgreSQL run every four hours now",
-        "content": "Leo asked for it after the second rehearsal. They are kept for 30 days.",
-        "category": "platform", "tags": ["backup"], "observed_at": "2026-05-21T08:00:00Z",
+        "title": "PostgreSQL backups run every four hours now.",
+        "content": "Leo asked for it, after the second rehearsal. They are kept for 30 days.",
+        "category": "team", "tags": ["operations"], "observed_at": "2026-05-20T08:00:00Z",
         "entities": [{"name": "PostgreSQL", "type": "TECHNOLOGY"}, {"name": "Leo", "type": "PERSON"}],
+    },
+    {
+        "title": "Nordlys Hosting AS sends the invoice for the new servers",
+        "content": "Ines checks it against the offer of March.", "category": "platform", "tags": ["cost"],
+        "observed_at": "2026-05-22T08:00:00Z",
+        "entities": [{"name": "Nordlys Hosting AS", "type": "SUPPLIER"}, {"name": "Ines", "type": "PERSON"}],
     },
     {
         "title": "The summer timetable opens on 1 June",
