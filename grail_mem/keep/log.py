@@ -21,7 +21,7 @@ from grail_mem.model.ulid import is_id
 from grail_mem.query.find import locate_all
 from grail_mem.query.view import View
 from grail_mem.store.layout import Layout
-from grail_mem.store.ledger import chains, history, read_chain
+from grail_mem.store.ledger import about, chains, newest, read_chain
 from grail_mem.store.ledger_line import Entry
 from grail_mem.write.check import ledger_problems
 
@@ -106,7 +106,8 @@ def log(
         InputError: A value cannot be used; `problems` lists every reason.
     """
     wish = _wish(id_, actor, action, since, before, limit, cursor, now=now, zone=view.settings.zone)
-    wanted = (entry for entry in reversed(history(view.layout)) if _is_wanted(entry, wish))
+    every = newest(view.layout) if wish.id is None else reversed(about(view.layout, {wish.id}))
+    wanted = (entry for entry in every if _is_wanted(entry, wish))
     found: list[Entry] = []
     for entry in _allowed(view, wanted):
         found.append(entry)

@@ -17,8 +17,7 @@ from grail_mem.model.observation import Observation
 from grail_mem.query.find import locate, locate_all
 from grail_mem.query.sql import SqlSession
 from grail_mem.query.view import View
-from grail_mem.store.ledger import history as entries_of
-from grail_mem.store.ledger_line import Entry
+from grail_mem.store.ledger import about
 
 MOST: Final = 1_000
 """Revisions that one history shows; those nearest to the one asked for."""
@@ -122,6 +121,5 @@ def _readable(view: View, ids: Collection[str]) -> dict[str, Observation]:
 
 
 def _steps(view: View, ids: Collection[str]) -> Iterable[Step]:
-    mine: list[Entry] = [entry for entry in entries_of(view.layout) if entry.id in ids]
-    for entry in sorted(mine, key=lambda entry: entry.order):
+    for entry in about(view.layout, ids):
         yield Step(entry.id, entry.at, entry.actor, entry.action, entry.reason)

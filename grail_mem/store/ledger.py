@@ -8,9 +8,11 @@ without breaking the chain, and what is left cannot be guessed. Knows nothing of
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -306,3 +308,50 @@ def _places(data: bytes, needle: bytes) -> Iterator[int]:
 def history(layout: Layout) -> list[Entry]:
     """Every entry of every chain in order of time."""
     return sorted((entry for path in chains(layout) for entry in read_chain(path)[0]), key=lambda e: e.order)
+
+
+def about(layout: Layout, ids: Collection[str]) -> list[Entry]:
+    """Every entry of these ids, in order of time; lines that name none of them are passed over unread."""
+    found: list[Entry] = []
+    for path in chains(layout):
+        data = path.read_bytes()
+        starts = {data.rfind(b"\n", 0, at) + 1 for id_ in ids for at in _places(data, id_.encode())}
+        found += [entry for entry in _entries(data, sorted(starts), path.stem) if entry.id in ids]
+    return sorted(found, key=lambda e: e.order)
+
+
+def newest(layout: Layout) -> Iterator[Entry]:
+    """Every entry of every chain, the newest first; a line is read when it is asked for."""
+    held = {path.stem: path.read_bytes() for path in chains(layout)}
+    places = [(order, -at) for clone, data in held.items() for order, at in _orders(data, clone)]
+    places.sort(reverse=True)
+    for clone, lines in groupby(places, key=lambda place: place[0][1]):
+        yield from _entries(held[clone], (-at for _, at in lines), clone)
+
+
+def _orders(data: bytes, clone: str) -> Iterator[tuple[tuple[str, str, int], int]]:
+    """The place in the history of each whole line and where it begins, without reading the rest of most."""
+    at = 0
+    while (end := data.find(b"\n", at)) >= 0:
+        begun = _BEGINNING.match(data, at, end)
+        if begun is not None:
+            yield (begun[2].decode("ascii"), clone, int(begun[1])), at
+        elif (entry := read_line(data[at:end], clone)) is not None:
+            yield entry.order, at
+        at = end + 1
+
+
+_BEGINNING: Final = re.compile(rb'\{"v":[0-9]+,"seq":([1-9][0-9]{0,17}),"at":"([0-9TZ:.-]*)",')
+"""How the lines begin that are written here."""
+
+
+def _entries(data: bytes, starts: Iterable[int], clone: str) -> Iterator[Entry]:
+    """The entries of whole lines that begin at these places; one that stands there twice once."""
+    there: set[str] = set()
+    for start in starts:
+        end = data.find(b"\n", start)
+        line = data[start:end]
+        entry = read_line(line, clone) if end >= 0 else None
+        if entry is not None and (own := digest_of(line)) not in there:
+            there.add(own)
+            yield entry
