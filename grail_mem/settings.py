@@ -114,6 +114,13 @@ class Settings:
         default=30,
         metadata={"about": "days after which a provisional observation expires that nobody repeats; 0 for never"},
     )
+    retention_days: int = field(
+        default=0,
+        metadata={
+            "about": "days after its last turn until the term of a transcript ends; `grail retain` then takes the turns "
+            "that no evidence needs; 0 for never"
+        },
+    )
     half_life_days: float = field(
         default=30.0,
         metadata={"about": "days after which an episodic observation counts half in a ranking; 0 for never"},
@@ -204,7 +211,7 @@ def _meant(key: str, known: dict[str, Any]) -> str:
 _MAY_BE_OFF: Final = ("screening", "screening_orders")
 _AT_LEAST: Final[dict[str, float]] = {
     "compact_after": 1, "compact_share": 0, "look_after_s": 0, "scan_files": 0, "max_content_bytes": 1,
-    "provisional_days": 0, "half_life_days": 0, "freshness_floor": 0.01,
+    "provisional_days": 0, "retention_days": 0, "half_life_days": 0, "freshness_floor": 0.01,
 }  # fmt: skip
 _NOT_WHOLE: Final = frozenset({"compact_share", "look_after_s", "half_life_days", "freshness_floor"})
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # names of the parser's own types, which no command needs
 
 COMMANDS: Final = {
     "demo": "demo", "init": "keep", "add": "add", "ingest": "evidence", "remember": "evidence", "recall": "recall", "search": "search", "get": "read", "cite": "evidence", "list": "read", "sql": "read",
-    "update": "change", "move": "change", "delete": "change", "restore": "change", "erase": "erase",
+    "update": "change", "move": "change", "delete": "change", "restore": "change", "erase": "erase", "retain": "retain",
     "revise": "revise", "history": "revise", "due": "revise", "pin": "revise", "unpin": "revise", "archive": "revise",
     "unarchive": "revise", "sync": "keep", "watch": "watch",
     "compact": "keep", "rebuild": "keep", "index": "keep", "calibrate": "tune", "fit": "tune", "consolidate": "consolidate", "proposals": "proposals", "candidates": "candidates", "grant": "grants", "revoke": "grants", "grants": "grants", "check": "keep", "scan": "scan", "verify": "evidence",

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from grail_mem.memory.ageing import Ageing
 from grail_mem.memory.consolidating import Consolidating
 from grail_mem.memory.evidencing import Documents, Evidencing
 from grail_mem.memory.forgetting import Forgetting
@@ -29,7 +30,7 @@ __all__ = ["SESSION_VERBS", "VERBS", "Memory", "open_root"]
 
 class Memory(
     Writing, Revising, Evidencing, Documents, Forgetting, Recalling, Reading, Tuning, Consolidating, Granting, Screening, Suggesting, Keeping,
-    Handing, Safekeeping,
+    Handing, Safekeeping, Ageing,
 ):  # fmt: skip
     """One opened store. Safe to use from several threads; every process opens its own.
 

@@ -54,6 +54,7 @@ class Intent:
         whole: Lines of the ledger of which everything goes that can, as clone and number.
         partial: Turns that are not final: the name of their file, and which ids of it go; all when none is named.
         sources: Whether something of the sources goes.
+        emptied: Ids of files of sources that go: every line of the ledger about them is emptied.
     """
 
     ids: tuple[str, ...]
@@ -64,6 +65,7 @@ class Intent:
     whole: tuple[Line, ...] = ()
     partial: Mapping[str, Sequence[str]] = field(default_factory=dict)
     sources: bool = False
+    emptied: tuple[str, ...] = ()
 
 
 def intent_of(view: View, traces: Traces, unsaid: Unsaid, receipts: Sequence[Entry], beside: Collection[str]) -> Intent:
@@ -77,7 +79,7 @@ def intent_of(view: View, traces: Traces, unsaid: Unsaid, receipts: Sequence[Ent
     ordered = tuple(sorted(folders, key=lambda name: (-name.count("/"), name)))
     return Intent(
         tuple(entry.id for entry in receipts), traces.proposals, (*traces.undo_records, *traces.sets, *beside), traces.lines,
-        ordered, traces.whole, unsaid.partial, not unsaid.is_nothing,
+        ordered, traces.whole, unsaid.partial, not unsaid.is_nothing, unsaid.ids,
     )  # fmt: skip
 
 
@@ -95,8 +97,9 @@ def sweep(view: View, intent: Intent) -> None:
     layout = view.layout
     checkpoint(view)
     view.journal.wipe()
+    emptied = frozenset((*intent.ids, *intent.proposals, *intent.emptied))
     for path in chains(layout):
-        redact(path, frozenset(intent.ids) | frozenset(intent.proposals), intent.lines, intent.whole)
+        redact(path, emptied, intent.lines, intent.whole)
     for name, gone in intent.partial.items():
         _drop_partial(layout.local / "partial" / name, gone)
     for where in dict.fromkeys((*intent.files, *files_naming(layout, intent.ids))):
@@ -299,6 +302,7 @@ def _announced(layout: Layout) -> Intent | None:
         return Intent(
             tuple(said["ids"]), tuple(said["proposals"]), tuple(said["files"]), tuple(Line(*line) for line in said["lines"]),
             tuple(said["folders"]), tuple(Line(*line) for line in said["whole"]), dict(said["partial"]), bool(said["sources"]),
+            tuple(said.get("emptied", ())),
         )  # fmt: skip
     except (OSError, ValueError, LookupError, TypeError):
         return None
