@@ -21,6 +21,7 @@ STAMPS: Final = ("sync", "never")
 SCREENINGS: Final = ("warn", "redact", "refuse", "off")
 ORDER_SCREENINGS: Final = ("warn", "refuse", "off")
 FACTS: Final = ("decide", "keep")
+ACCESS_LOGS: Final = ("off", "on")
 SILENCES: Final = ("gate", "never")
 RECIPES: Final = ("words", "vectors", "lexical")
 """What weights of the ranking there are for: vectors of words and passages, vectors of passages only, no vectors."""
@@ -128,6 +129,24 @@ class Settings:
     freshness_floor: float = field(
         default=0.5, metadata={"about": "the least that an old episodic observation counts, above 0 and up to 1"}
     )
+    access_log: str = field(
+        default="off",
+        metadata={
+            "about": "`on`: on which days an observation was found by a question or read by its id is noted under `output/access/`, "
+            "for `grail fade`; no answer depends on it; `off`: reading writes nothing"
+        },
+    )
+    fade_half_life_days: float = field(
+        default=90.0,
+        metadata={
+            "about": "days in which the strength of an observation halves that was never recalled; each day of a recall makes it as "
+            "many days longer"
+        },
+    )
+    fade_below: float = field(
+        default=0.1,
+        metadata={"about": "strength below which `grail fade` takes an observation for weak, above 0 and up to 1"},
+    )
     screening: str = field(
         default="warn",
         metadata={
@@ -164,6 +183,7 @@ def read_settings(path: Path) -> Settings:
     values = _load(text, path)
     known = {item.name: item for item in fields(Settings)}
     values |= {key: "off" for key in _MAY_BE_OFF if values.get(key) is False}  # which YAML makes of `off`
+    values |= {key: "on" for key in ("access_log",) if values.get(key) is True}
     problems = [f"{path.name}: there is no setting '{key}'{_meant(key, known)}." for key in values if key not in known]
     chosen = {key: value for key, value in values.items() if key in known}
     problems += [f"{path.name}: {key} {reason}." for key, value in chosen.items() if (reason := _wrong(key, value))]
@@ -208,12 +228,15 @@ def _meant(key: str, known: dict[str, Any]) -> str:
     return f" (did you mean '{close[0]}'?)" if close else ""
 
 
-_MAY_BE_OFF: Final = ("screening", "screening_orders")
+_MAY_BE_OFF: Final = ("screening", "screening_orders", "access_log")
 _AT_LEAST: Final[dict[str, float]] = {
     "compact_after": 1, "compact_share": 0, "look_after_s": 0, "scan_files": 0, "max_content_bytes": 1,
     "provisional_days": 0, "retention_days": 0, "half_life_days": 0, "freshness_floor": 0.01,
+    "fade_half_life_days": 1, "fade_below": 0.001,
 }  # fmt: skip
-_NOT_WHOLE: Final = frozenset({"compact_share", "look_after_s", "half_life_days", "freshness_floor"})
+_NOT_WHOLE: Final = frozenset(
+    {"compact_share", "look_after_s", "half_life_days", "freshness_floor", "fade_half_life_days", "fade_below"}
+)
 
 
 def _wrong(key: str, value: Any) -> str:
@@ -232,6 +255,7 @@ def _wrong(key: str, value: Any) -> str:
         "stamp": STAMPS,
         "silence": SILENCES,
         "facts": FACTS,
+        "access_log": ACCESS_LOGS,
         "ranking": RANKINGS,
         "screening": SCREENINGS,
         "screening_orders": ORDER_SCREENINGS,

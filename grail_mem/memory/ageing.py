@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from grail_mem.memory.opened import Opened
 
 if TYPE_CHECKING:  # of no use to most who open a store; the verbs load it when they are called
+    from grail_mem.write.fade import Faded
     from grail_mem.write.retention import Retained
 
 
@@ -49,3 +50,27 @@ class Ageing(Opened):
                 self._open(), days=days, now=datetime.now(UTC), reason=reason, actor=self._acting(actor),
                 keep_out=keep_out, dry_run=dry_run,
             )  # fmt: skip
+
+    def fade(
+        self, *, below: float | None = None, apply: bool = False, reason: str = "", actor: str | None = None
+    ) -> Faded:
+        """List observations that nobody recalled for long, weakest first; archive them only when asked to apply.
+
+        What is pinned, has a review, task or end ahead, is a confirmed statement of a user, or is named by another current
+        observation never fades. `unarchive` brings back what was archived. No answer depends on strength.
+
+        Args:
+            below: The strength below which one is weak, above 0 and up to 1; the setting `fade_below` when left out.
+            apply: Archive what is weak, all of it or nothing.
+            reason: Why, for the ledger.
+            actor: Who does it, for the ledger.
+
+        Raises:
+            InputError: The setting `access_log` is off, or the bound cannot be used; nothing was changed.
+        """
+        from grail_mem.write.fade import fade
+
+        with self._lock:
+            return fade(
+                self._open(), below=below, now=datetime.now(UTC), apply=apply, reason=reason, actor=self._acting(actor)
+            )

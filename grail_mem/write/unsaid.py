@@ -201,7 +201,7 @@ def unsaid(
 
 
 def unneeded(
-    view: View, stems: Collection[str], partial: Collection[str], resting: Iterable[Observation], *, keep_out: bool
+    view: View, stems: Collection[str], partial: Iterable[str], resting: Iterable[Observation], *, keep_out: bool
 ) -> Unsaid:
     """What goes of whole transcripts of which nobody asked for a turn: every turn on which no evidence rests.
 
