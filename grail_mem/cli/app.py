@@ -27,7 +27,7 @@ COMMANDS: Final = {
     "update": "change", "move": "change", "delete": "change", "restore": "change", "erase": "erase", "retain": "retain",
     "revise": "revise", "history": "revise", "due": "revise", "pin": "revise", "unpin": "revise", "archive": "revise",
     "unarchive": "revise", "fade": "fade", "sync": "keep", "watch": "watch",
-    "compact": "keep", "rebuild": "keep", "index": "keep", "calibrate": "tune", "fit": "tune", "consolidate": "consolidate", "proposals": "proposals", "candidates": "candidates", "grant": "grants", "revoke": "grants", "grants": "grants", "check": "keep", "scan": "scan", "verify": "evidence",
+    "compact": "keep", "rebuild": "keep", "index": "keep", "calibrate": "tune", "fit": "tune", "consolidate": "consolidate", "proposals": "proposals", "candidates": "candidates", "grant": "grants", "revoke": "grants", "grants": "grants", "check": "keep", "migrate": "migrate", "scan": "scan", "verify": "evidence",
     "backup": "backup", "log": "log", "verify-ledger": "log", "export": "transfer", "import": "transfer", "config": "config",
 }  # fmt: skip
 """The commands in the order of `grail --help`, with the module that holds each as a function `<name>_command`."""

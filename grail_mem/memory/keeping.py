@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import closing, suppress
+from dataclasses import replace
 
 from grail_mem.index.catalog import has_catalog, remake_catalog
+from grail_mem.memory.migrating import steps
 from grail_mem.memory.opened import Opened, opened
 from grail_mem.query import compaction
 from grail_mem.query.compaction import Compacted
@@ -92,5 +94,8 @@ class Keeping(Opened):
         Args:
             progress: Called with the number of files looked at so far.
         """
+        from grail_mem.keep.migrate import problems_of_form
+
         with self._lock:
-            return check(self._open(), progress=progress)
+            done = check(self._open(), progress=progress)
+            return replace(done, problems=(*done.problems, *problems_of_form(self._view, steps())))
