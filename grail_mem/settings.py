@@ -25,6 +25,7 @@ ACCESS_LOGS: Final = ("off", "on")
 SILENCES: Final = ("gate", "never")
 RECIPES: Final = ("words", "vectors", "lexical")
 """What weights of the ranking there are for: vectors of words and passages, vectors of passages only, no vectors."""
+MAX_RETENTION_DAYS: Final = 365_000
 RANKINGS: Final = ("weighted", *RECIPES, "reciprocal_rank")
 
 
@@ -234,6 +235,7 @@ _AT_LEAST: Final[dict[str, float]] = {
     "provisional_days": 0, "retention_days": 0, "half_life_days": 0, "freshness_floor": 0.01,
     "fade_half_life_days": 1, "fade_below": 0.001,
 }  # fmt: skip
+_AT_MOST: Final[dict[str, float]] = {"retention_days": MAX_RETENTION_DAYS, "fade_below": 1}
 _NOT_WHOLE: Final = frozenset(
     {"compact_share", "look_after_s", "half_life_days", "freshness_floor", "fade_half_life_days", "fade_below"}
 )
@@ -245,7 +247,7 @@ def _wrong(key: str, value: Any) -> str:
         right = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
         if not right or value < _AT_LEAST[key]:
             return f"must be a {'whole ' if whole else ''}number from {_AT_LEAST[key]}, not {value!r}"
-        return ""
+        return f"must be at most {_AT_MOST[key]}, not {value!r}" if value > _AT_MOST.get(key, value) else ""
     if not isinstance(value, str) or not value.strip():
         return f"must be text, not {value!r}"
     if key == "embedder" and not re.fullmatch("auto|local|none|sentence-transformers:.+", value):

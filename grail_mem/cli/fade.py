@@ -22,7 +22,9 @@ _WHY = {
 def fade_command(
     directory: o.Dir = None,
     *,
-    below: Annotated[float | None, typer.Option("--below", help="Weak is below this; else as grail.yaml says.")] = None,
+    below: Annotated[
+        str | None, typer.Option("--below", metavar="N", help="Weak is below this; else as grail.yaml says.")
+    ] = None,
     apply: Annotated[bool, typer.Option("--apply", help="Archive what is listed.")] = False,
     reason: o.Reason = "",
     root: o.Root = None,
@@ -34,7 +36,7 @@ def fade_command(
     Without --apply nothing is changed. It needs the setting `access_log: on`, and counts from then on. `grail unarchive` brings an observation back.
     """
     with which(directory, root).read() as memory:
-        done = memory.fade(below=below, apply=apply, reason=reason, actor=actor)
+        done = memory.fade(below=o.number(below), apply=apply, reason=reason, actor=actor)
     if as_json:
         output.show_json(done.to_dict())
         return

@@ -21,7 +21,7 @@ _SHOWN = 10
 def retain_command(
     directory: o.Dir = None,
     *,
-    days: Annotated[int | None, typer.Option("--days", help="The term; else as grail.yaml says.")] = None,
+    days: Annotated[str | None, typer.Option("--days", metavar="N", help="The term; else as grail.yaml says.")] = None,
     keep_out: Annotated[bool, typer.Option("--keep-out", help="Refuse the same turns later.")] = False,
     reason: o.Reason = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
@@ -34,12 +34,13 @@ def retain_command(
 
     A transcript is old when its last turn is older than the setting `retention_days`, or --days. Turns on which evidence rests stay. It cannot be undone. `grail due` tells whose term ends.
     """
+    term = o.number(days)
     with which(directory, root).read() as memory:
         if not dry_run and not yes:
-            planned = memory.retain(days=days, keep_out=keep_out, reason=reason, dry_run=True)
-            if planned.turns:
+            planned = memory.retain(days=term, keep_out=keep_out, reason=reason, dry_run=True)
+            if planned.turns or planned.n_unfinished:
                 _ask(planned, as_json=as_json)
-        done = memory.retain(days=days, keep_out=keep_out, reason=reason, dry_run=dry_run, actor=actor)
+        done = memory.retain(days=term, keep_out=keep_out, reason=reason, dry_run=dry_run, actor=actor)
     if as_json:
         output.show_json(done.to_dict())
         return
@@ -74,6 +75,8 @@ def _show(done: Retained) -> None:
         output.table(["last turn", "transcript", "turns", "going", "quoted by"], rows, wide="transcript")
     would = "would go" if done.dry_run else "went"
     output.say(f"{output.counted(len(done.turns), 'turn')} {would}, {output.counted(done.n_bytes, 'byte')}.")
+    if done.n_unfinished:
+        output.say(f"{output.counted(done.n_unfinished, 'turn')} that never became final {would}.")
     for path in done.undated:
         output.note(f"note: nothing tells how old {path} is; it stays")
     for place in done.beyond if done.turns else ():

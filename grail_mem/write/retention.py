@@ -11,13 +11,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import chain
-from typing import Any, Final
+from typing import Any
 
 from grail_mem.errors import InputError
 from grail_mem.model.times import format_time, from_us, parse_time
 from grail_mem.model.ulid import new_id
 from grail_mem.query.due import Due
 from grail_mem.query.view import View
+from grail_mem.settings import MAX_RETENTION_DAYS
 from grail_mem.store.ledger import decisions
 from grail_mem.store.ledger_line import ERASE, INGEST, Entry
 from grail_mem.store.sources import Part, parse_locator, part_path, stem_of
@@ -25,9 +26,7 @@ from grail_mem.write.candidates import waiting
 from grail_mem.write.erase import Erased, Found, carry_out, receipts_of
 from grail_mem.write.selection import everything
 from grail_mem.write.traces import traces_of
-from grail_mem.write.unsaid import Held, Unsaid, unneeded
-
-MAX_DAYS: Final = 1_000_000
+from grail_mem.write.unsaid import Held, Unsaid, read_partial, unneeded
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +72,7 @@ class Retained:
         days: The term.
         transcripts: Those whose term has ended, the oldest first; such of which nothing goes among them.
         turns: Turns that went, as locators.
+        n_unfinished: Turns that never became final and went, too.
         files: Files of transcripts that went, relative to the root.
         n_bytes: How much smaller the transcripts are.
         n_lines: Lines of the ledger about these files that were emptied.
@@ -86,6 +86,7 @@ class Retained:
     days: int
     transcripts: tuple[Transcript, ...]
     turns: tuple[str, ...]
+    n_unfinished: int
     files: tuple[str, ...]
     n_bytes: int
     n_lines: int
@@ -122,16 +123,16 @@ def retain(
     """
     term = _term(view, days)
     said = reason.strip() or f"retention: {term} days"
-    planned = _planned(view, term, now, reason=said, keep_out=keep_out)
-    if dry_run or planned.unsaid.is_nothing:
-        done = carry_out(view, lambda: planned.found, _line, reason=said, actor=actor, dry_run=True)
-        return _retained(planned, done, term, keep_out=keep_out, dry_run=dry_run)
+    planned = _planned(view, term, now, keep_out=keep_out)
 
     def find() -> Found:
         nonlocal planned
-        planned = _planned(view, term, now, reason=said, keep_out=keep_out)
-        return planned.found
+        planned = _planned(view, term, now, keep_out=keep_out)
+        return Found(traces_of(view, (), planned.unsaid, said), planned.unsaid, [], ())
 
+    if dry_run or planned.unsaid.is_nothing:
+        done = carry_out(view, find, _line, reason=said, actor=actor, dry_run=True)
+        return _retained(planned, done, term, keep_out=keep_out, dry_run=dry_run)
     done = carry_out(view, find, receipts_of if keep_out else _line, reason=said, actor=actor, dry_run=False)
     return _retained(planned, done, term, keep_out=keep_out, dry_run=False)
 
@@ -147,7 +148,7 @@ def due_transcripts(view: View, *, now: datetime, within: timedelta) -> list[Due
     days = view.settings.retention_days
     if not days:
         return []
-    planned = _planned(view, days, now + within, reason="", keep_out=False)
+    planned = _planned(view, days, now + within, keep_out=False)
     ids = {part.path: part.id for _, parts in planned.held.chats() for part in parts[:1]}
     return [
         Due(ids.get(one.path, ""), one.session, "", one.path, (("term", one.ends_at),))
@@ -162,7 +163,7 @@ class _Planned:
     transcripts: tuple[Transcript, ...]
     undated: tuple[str, ...]
     unsaid: Unsaid
-    found: Found
+    n_unfinished: int
 
 
 def _term(view: View, days: object) -> int:
@@ -172,18 +173,19 @@ def _term(view: View, days: object) -> int:
             hint="Set `retention_days` in grail.yaml, or name one: `--days 90`.",
         )
     term = view.settings.retention_days if days is None else days
-    if not isinstance(term, int) or isinstance(term, bool) or not 1 <= term <= MAX_DAYS:
-        raise InputError(f"days must be a whole number from 1 to {MAX_DAYS}, not {term!r}.")
+    if not isinstance(term, int) or isinstance(term, bool) or not 1 <= term <= MAX_RETENTION_DAYS:
+        raise InputError(f"days must be a whole number from 1 to {MAX_RETENTION_DAYS}, not {term!r}.")
     return term
 
 
-def _planned(view: View, days: int, now: datetime, *, reason: str, keep_out: bool) -> _Planned:
+def _planned(view: View, days: int, now: datetime, *, keep_out: bool) -> _Planned:
     """What goes at a time; the view is brought up to date."""
     view.refresh()
     held, until = Held(view.layout), now - timedelta(days=days)
     old, undated = _old(view, held, until)
-    partial = _old_partial(view, {stem for stem, _ in held.chats()}, set(old), until)
-    gone = unneeded(view, list(old), partial, chain(everything(view), waiting(view)), keep_out=keep_out)
+    partial = list(_old_partial(view, {stem for stem, _ in held.chats()}, set(old), until))
+    needing = chain(everything(view), waiting(view)) if old else ()
+    gone = unneeded(view, list(old), partial, needing, keep_out=keep_out)
     quoted: dict[str, dict[str, tuple[str, ...]]] = {}
     for name, ids in gone.kept.items():
         locator = parse_locator(name)
@@ -193,8 +195,11 @@ def _planned(view: View, days: int, now: datetime, *, reason: str, keep_out: boo
         _transcript(stem, held.chat(stem), last, timedelta(days=days), quoted.get(stem, {}))
         for stem, last in old.items()
     ]
-    found = Found(traces_of(view, (), gone, reason), gone, [], ())
-    return _Planned(held, tuple(sorted(listed, key=lambda t: (t.last_at, t.path))), tuple(undated), gone, found)
+    listed.sort(key=lambda one: (one.last_at, one.path))
+    unfinished = sum(
+        len(read_partial((view.layout.local / "partial" / name).read_bytes()).keys() - {""}) for name in partial
+    )
+    return _Planned(held, tuple(listed), tuple(undated), gone, unfinished)
 
 
 def _transcript(
@@ -266,6 +271,6 @@ def _line(_found: Found, actor: str, reason: str) -> list[Entry]:
 
 def _retained(planned: _Planned, done: Erased, days: int, *, keep_out: bool, dry_run: bool) -> Retained:
     return Retained(
-        days, planned.transcripts, done.turns, done.sources, done.n_bytes, done.n_lines, planned.undated, done.beyond,
+        days, planned.transcripts, done.turns, planned.n_unfinished, done.sources, done.n_bytes, done.n_lines, planned.undated, done.beyond,
         keep_out, done.reason, dry_run,
     )  # fmt: skip

@@ -61,7 +61,7 @@ def test_what_nothing_needs_goes_and_leaves_no_byte(memory: Memory) -> None:
     assert digests(memory.root) == before
     done = memory.retain(days=30)
     assert done.to_dict() == planned.to_dict() | {"dry_run": False}
-    assert (len(done.turns), len(done.files)) == (2, 1)
+    assert (len(done.turns), done.n_unfinished, len(done.files)) == (2, 1, 1)
     assert places_with(memory.root, GOING) == []
     assert [word in text for text, word in zip(texts(memory, "old"), STAYING, strict=True)] == [True] * 5
     after = digests(memory.root)
