@@ -56,7 +56,7 @@ def test_fade_lists_and_archives_only_when_told_to(grail, grail_json, store):
     assert "Weak" in listed.stdout
     assert "1 observation of 2 below 0.1; recalls count since 2020-01-01." in listed.stdout
     assert "never fades" in listed.stderr
-    assert grail_json("fade", store, "--below", "0.0000001")["weak"] == []
+    assert grail_json("fade", store, "--below", "0.0000000001")["weak"] == []
     assert "below must be a number" in grail("fade", store, "--below", "much").stderr
     (one,) = grail_json("fade", store)["weak"]
     assert (one["last_recalled"], one["half_life_days"], one["counted_since"]) == (None, 90, "2020-01-01")
