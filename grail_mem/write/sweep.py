@@ -28,7 +28,15 @@ from grail_mem.store.lock import exclusive_if_free
 from grail_mem.store.receipt import forget_texts
 from grail_mem.store.redaction import Line, count, redact
 from grail_mem.store.snapshot import names
-from grail_mem.store.sources import chat_paths, document_paths, forget_read, meta_path, read_source
+from grail_mem.store.sources import (
+    chat_paths,
+    document_paths,
+    forget_read,
+    is_chat,
+    meta_path,
+    read_source,
+    without_erased,
+)
 from grail_mem.write.evidence import forget_quoted
 from grail_mem.write.receipts import blocks_file
 from grail_mem.write.recovery import LOCK, checkpoint, recover
@@ -143,12 +151,14 @@ def _empty_again(view: View) -> None:
     Words that came back can be told only where they are looked at, so this looks at all of them; it is what a sync is for.
     """
     layout = view.layout
-    if not any(receipt.said for receipt in view.receipts):
-        return
+    told = any(receipt.said for receipt in view.receipts)
+    chats, documents = chat_paths(layout), document_paths(layout) if told else []
     changed = False
-    for path in [*chat_paths(layout), *document_paths(layout), *map(meta_path, document_paths(layout))]:
+    for path in [*chats, *documents, *map(meta_path, documents)]:
         found = read_source(layout, path)
-        left = None if found is None else source_left(view.receipts, path, found[0])
+        left = None if found is None else source_left(view.receipts, path, found[0]) if told else found[0]
+        if left is not None and is_chat(path):
+            left = without_erased(left, path)
         if found is not None and left is None:
             (layout.root / path).unlink()
             changed = True

@@ -163,3 +163,19 @@ def test_a_file_without_a_line_in_the_ledger_and_without_times_stays(memory: Mem
     done = memory.retain(days=30)
     assert done.undated == ("sources/chats/byhand.jsonl",)
     assert path.exists()
+
+
+def test_what_a_merge_brings_back_is_not_read_and_goes_with_the_next_sync(memory: Memory) -> None:
+    """Git keeps the lines of both sides; a turn ingested anew under a number of its own stays."""
+    path = memory.root / "sources/chats/old.jsonl"
+    before = path.read_bytes()
+    memory.retain(days=30)
+    memory.ingest_chat([turn("x", f"Nobody needs {GOING[1]} any more."), turn("y", "Said later.")], session="old")
+    mine = path.read_bytes()
+    path.write_bytes(mine + b"".join(line for line in before.splitlines(keepends=True) if line not in mine))
+    assert path.read_bytes().count(GOING[1].encode()) == 2
+    with Memory(memory.root, embedder="none") as anew:
+        assert len(texts(anew, "old")) == 7
+        anew.sync()
+        assert path.read_bytes() == mine
+        assert anew.check().ok
