@@ -20,6 +20,7 @@ from grail_mem.keep.backup import Backup
 from grail_mem.keep.export import Exported
 from grail_mem.keep.imported import Imported
 from grail_mem.keep.log import LedgerChecked, Logged
+from grail_mem.keep.migrate import Migrated
 from grail_mem.keep.restore import Restored
 from grail_mem.keep.verify import BackupChecked
 from grail_mem.memory.session import Session
@@ -45,10 +46,12 @@ from grail_mem.write.change import Changed
 from grail_mem.write.check import Checked
 from grail_mem.write.erase import Erased
 from grail_mem.write.extractor import Extractor
+from grail_mem.write.fade import Faded
 from grail_mem.write.finishing import Finished
 from grail_mem.write.ingest import Ingested
 from grail_mem.write.placed_facts import Written
 from grail_mem.write.remember import Remembered
+from grail_mem.write.retention import Retained
 from grail_mem.write.reviewer import Reviewer
 from grail_mem.write.revise import Revised
 from grail_mem.write.secret_scan import Scanned
@@ -141,6 +144,9 @@ class MemoryProject:
     async def restore_backup(self, path: str | Path, *, force: bool=False, dry_run: bool=False, reason: str='', actor: str | None=None, progress: Callable[[int], None] | None=None) -> Restored: ...
     async def import_file(self, path: str | Path, *, partial: bool=False, with_grants: bool=False, dry_run: bool=False, reason: str='', actor: str | None=None, progress: Callable[[int], None] | None=None) -> Imported: ...
     async def verify_ledger(self) -> LedgerChecked: ...
+    async def retain(self, *, days: int | None=None, keep_out: bool=False, reason: str='', dry_run: bool=False, actor: str | None=None) -> Retained: ...
+    async def fade(self, *, below: float | None=None, apply: bool=False, reason: str='', actor: str | None=None) -> Faded: ...
+    async def migrate(self, *, out: str | Path | None=None, dry_run: bool=False, actor: str | None=None, progress: Callable[[str, int, int | None], None] | None=None) -> Migrated: ...
     async def close(self) -> None: ...
 
 class SessionProject:

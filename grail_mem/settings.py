@@ -21,9 +21,11 @@ STAMPS: Final = ("sync", "never")
 SCREENINGS: Final = ("warn", "redact", "refuse", "off")
 ORDER_SCREENINGS: Final = ("warn", "refuse", "off")
 FACTS: Final = ("decide", "keep")
+ACCESS_LOGS: Final = ("off", "on")
 SILENCES: Final = ("gate", "never")
 RECIPES: Final = ("words", "vectors", "lexical")
 """What weights of the ranking there are for: vectors of words and passages, vectors of passages only, no vectors."""
+MAX_RETENTION_DAYS: Final = 365_000
 RANKINGS: Final = ("weighted", *RECIPES, "reciprocal_rank")
 
 
@@ -114,12 +116,37 @@ class Settings:
         default=30,
         metadata={"about": "days after which a provisional observation expires that nobody repeats; 0 for never"},
     )
+    retention_days: int = field(
+        default=0,
+        metadata={
+            "about": "days after its last turn until the term of a transcript ends; `grail retain` then takes the turns "
+            "that no evidence needs; 0 for never"
+        },
+    )
     half_life_days: float = field(
         default=30.0,
         metadata={"about": "days after which an episodic observation counts half in a ranking; 0 for never"},
     )
     freshness_floor: float = field(
         default=0.5, metadata={"about": "the least that an old episodic observation counts, above 0 and up to 1"}
+    )
+    access_log: str = field(
+        default="off",
+        metadata={
+            "about": "`on`: on which days an observation was found by a question or read by its id is noted under `output/access/`, "
+            "for `grail fade`; no answer depends on it; `off`: reading writes nothing"
+        },
+    )
+    fade_half_life_days: float = field(
+        default=90.0,
+        metadata={
+            "about": "days in which the strength of an observation halves that was never recalled; each day of a recall makes it as "
+            "many days longer"
+        },
+    )
+    fade_below: float = field(
+        default=0.1,
+        metadata={"about": "strength below which `grail fade` takes an observation for weak, above 0 and up to 1"},
     )
     screening: str = field(
         default="warn",
@@ -157,6 +184,7 @@ def read_settings(path: Path) -> Settings:
     values = _load(text, path)
     known = {item.name: item for item in fields(Settings)}
     values |= {key: "off" for key in _MAY_BE_OFF if values.get(key) is False}  # which YAML makes of `off`
+    values |= {key: "on" for key in ("access_log",) if values.get(key) is True}
     problems = [f"{path.name}: there is no setting '{key}'{_meant(key, known)}." for key in values if key not in known]
     chosen = {key: value for key, value in values.items() if key in known}
     problems += [f"{path.name}: {key} {reason}." for key, value in chosen.items() if (reason := _wrong(key, value))]
@@ -201,12 +229,16 @@ def _meant(key: str, known: dict[str, Any]) -> str:
     return f" (did you mean '{close[0]}'?)" if close else ""
 
 
-_MAY_BE_OFF: Final = ("screening", "screening_orders")
+_MAY_BE_OFF: Final = ("screening", "screening_orders", "access_log")
 _AT_LEAST: Final[dict[str, float]] = {
     "compact_after": 1, "compact_share": 0, "look_after_s": 0, "scan_files": 0, "max_content_bytes": 1,
-    "provisional_days": 0, "half_life_days": 0, "freshness_floor": 0.01,
+    "provisional_days": 0, "retention_days": 0, "half_life_days": 0, "freshness_floor": 0.01,
+    "fade_half_life_days": 1, "fade_below": 0.001,
 }  # fmt: skip
-_NOT_WHOLE: Final = frozenset({"compact_share", "look_after_s", "half_life_days", "freshness_floor"})
+_AT_MOST: Final[dict[str, float]] = {"retention_days": MAX_RETENTION_DAYS, "fade_below": 1}
+_NOT_WHOLE: Final = frozenset(
+    {"compact_share", "look_after_s", "half_life_days", "freshness_floor", "fade_half_life_days", "fade_below"}
+)
 
 
 def _wrong(key: str, value: Any) -> str:
@@ -215,7 +247,7 @@ def _wrong(key: str, value: Any) -> str:
         right = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
         if not right or value < _AT_LEAST[key]:
             return f"must be a {'whole ' if whole else ''}number from {_AT_LEAST[key]}, not {value!r}"
-        return ""
+        return f"must be at most {_AT_MOST[key]}, not {value!r}" if value > _AT_MOST.get(key, value) else ""
     if not isinstance(value, str) or not value.strip():
         return f"must be text, not {value!r}"
     if key == "embedder" and not re.fullmatch("auto|local|none|sentence-transformers:.+", value):
@@ -225,6 +257,7 @@ def _wrong(key: str, value: Any) -> str:
         "stamp": STAMPS,
         "silence": SILENCES,
         "facts": FACTS,
+        "access_log": ACCESS_LOGS,
         "ranking": RANKINGS,
         "screening": SCREENINGS,
         "screening_orders": ORDER_SCREENINGS,

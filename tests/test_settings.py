@@ -62,3 +62,23 @@ def test_a_plain_line_means_what_yaml_says(tmp_path: Path, line: str) -> None:
     assert settings._load(line, tmp_path) == yaml.safe_load(line)
     assert (settings._load_plain([line]) is None) == (line.split(": ")[1] not in
                                                       ("developers", ".", "5", "Europe/Berlin", "0"))  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("line", "value"),
+    [("access_log: on", "on"), ("access_log: off", "off"), ("access_log: 'on'", "on"), ("fade_below: 0.5", 0.5)],
+)
+def test_words_that_yaml_takes_for_yes_and_no_mean_on_and_off(tmp_path: Path, line: str, value: object) -> None:
+    (tmp_path / "grail.yaml").write_text(line)
+    with Memory(tmp_path) as memory:
+        assert memory.settings.to_dict()[line.split(":")[0]] == value
+
+
+@pytest.mark.parametrize(
+    "line", ["retention_days: -1", "retention_days: 1.5", "retention_days: 1000000000", "fade_below: 0", "fade_below: 1.5",
+             "fade_half_life_days: 0", "access_log: sometimes", "access_log: 1"],
+)  # fmt: skip
+def test_terms_and_bounds_that_mean_nothing_are_refused(tmp_path: Path, line: str) -> None:
+    (tmp_path / "grail.yaml").write_text(line)
+    with pytest.raises(InputError, match=line.split(":")[0]):
+        Memory(tmp_path)

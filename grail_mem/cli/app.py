@@ -24,10 +24,10 @@ if TYPE_CHECKING:  # names of the parser's own types, which no command needs
 
 COMMANDS: Final = {
     "demo": "demo", "init": "keep", "add": "add", "ingest": "evidence", "remember": "evidence", "recall": "recall", "search": "search", "get": "read", "cite": "evidence", "list": "read", "sql": "read",
-    "update": "change", "move": "change", "delete": "change", "restore": "change", "erase": "erase",
+    "update": "change", "move": "change", "delete": "change", "restore": "change", "erase": "erase", "retain": "retain",
     "revise": "revise", "history": "revise", "due": "revise", "pin": "revise", "unpin": "revise", "archive": "revise",
-    "unarchive": "revise", "sync": "keep", "watch": "watch",
-    "compact": "keep", "rebuild": "keep", "index": "keep", "calibrate": "tune", "fit": "tune", "consolidate": "consolidate", "proposals": "proposals", "candidates": "candidates", "grant": "grants", "revoke": "grants", "grants": "grants", "check": "keep", "doctor": "doctor", "scan": "scan", "verify": "evidence",
+    "unarchive": "revise", "fade": "fade", "sync": "keep", "watch": "watch",
+    "compact": "keep", "rebuild": "keep", "index": "keep", "calibrate": "tune", "fit": "tune", "consolidate": "consolidate", "proposals": "proposals", "candidates": "candidates", "grant": "grants", "revoke": "grants", "grants": "grants", "check": "keep", "doctor": "doctor", "migrate": "migrate", "scan": "scan", "verify": "evidence",
     "backup": "backup", "log": "log", "verify-ledger": "log", "export": "transfer", "import": "transfer", "config": "config",
     "tools": "tools", "mcp": "mcp", "review": "review", "skill": "skill",
 }  # fmt: skip

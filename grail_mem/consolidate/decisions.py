@@ -33,6 +33,7 @@ class Decision:
         at: When, as the ledger has it.
         actor: Who.
         reason: Why.
+        decided_at: When, of a decision that was told again later; empty for others.
     """
 
     proposal_id: str
@@ -44,10 +45,11 @@ class Decision:
     at: str = ""
     actor: str = ""
     reason: str = ""
+    decided_at: str = ""
 
     def to_dict(self) -> dict[str, str]:
         """Who decided, when and why."""
-        return {"action": self.action, "at": self.at, "actor": self.actor, "reason": self.reason}
+        return {"action": self.action, "at": self.decided_at or self.at, "actor": self.actor, "reason": self.reason}
 
 
 def entry_for(
@@ -152,7 +154,7 @@ def _decision(entry: Entry) -> Decision | None:
         return None
     return Decision(
         entry.id, entry.action, str(detail.get("kind", "")), entry.fingerprint, detail.get("grounds", {}), tuple(pairs),
-        entry.at, entry.actor, entry.reason,
+        entry.at, entry.actor, entry.reason, str(detail.get("decided_at", "")),
     )  # fmt: skip
 
 

@@ -26,7 +26,7 @@ from grail_mem.store.files import FileState, open_folder, read_file, translated
 from grail_mem.store.layout import Layout
 from grail_mem.store.ledger import read_lines
 from grail_mem.store.scan import settled
-from grail_mem.store.version import FILE, STORE_VERSION, version_in
+from grail_mem.store.version import FILE, FIRST, version_in
 from grail_mem.write.staged import staging, writing
 
 SUFFIX: Final = ".tar.gz"
@@ -178,7 +178,7 @@ def _write(
     heads = _heads(spool, copies)
     n_bytes = sum(copy.n_bytes for copy in copies.values())
     n_observations = _count(layout, [Member(path, copy.state) for path, copy in copies.items()])
-    version = version_in(_bytes(spool, copies[FILE])) if FILE in copies else STORE_VERSION
+    version = version_in(_bytes(spool, copies[FILE])) if FILE in copies else FIRST
     header = {
         "format": FORMAT, "store_version": version, "notes": layout.notes, "derived": derived, "n_files": len(copies),
         "n_bytes": n_bytes, "n_observations": n_observations,

@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from grail_mem.memory.ageing import Ageing
 from grail_mem.memory.consolidating import Consolidating
 from grail_mem.memory.evidencing import Documents, Evidencing
 from grail_mem.memory.forgetting import Forgetting
 from grail_mem.memory.granting import Granting
 from grail_mem.memory.keeping import Keeping
+from grail_mem.memory.migrating import Migrating
 from grail_mem.memory.opened import open_root
 from grail_mem.memory.reading import Reading
 from grail_mem.memory.recalling import Recalling
@@ -29,7 +31,7 @@ __all__ = ["SESSION_VERBS", "VERBS", "Memory", "open_root"]
 
 class Memory(
     Writing, Revising, Evidencing, Documents, Forgetting, Recalling, Reading, Tuning, Consolidating, Granting, Screening, Suggesting, Keeping,
-    Handing, Safekeeping,
+    Handing, Safekeeping, Ageing, Migrating,
 ):  # fmt: skip
     """One opened store. Safe to use from several threads; every process opens its own.
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
+from dataclasses import replace
 
 from grail_mem.index.catalog import has_catalog, remake_catalog
+from grail_mem.memory.migrating import steps
 from grail_mem.memory.opened import Opened, opened
 from grail_mem.query import compaction
 from grail_mem.query.compaction import Compacted
 from grail_mem.query.view import View
+from grail_mem.store.access import fold
 from grail_mem.write.check import Checked, check
 from grail_mem.write.init import make_store
 from grail_mem.write.recovery import settle
@@ -60,7 +63,10 @@ class Keeping(Opened):
         """Take everything that changed since the snapshot into a new one, after a sync that changes no file."""
         with self._lock:
             sync(self._open(), actor=self._actor, stamp=False)
-            return compaction.compact(self._view)
+            done = compaction.compact(self._view)
+            with suppress(OSError):  # it is folded another time
+                fold(self._layout, self._view.paths_of)
+            return done
 
     def rebuild(self, *, progress: Callable[[int], None] | None = None) -> Compacted:
         """Make everything derived anew from files and ledger; every answer is as before.
@@ -88,5 +94,8 @@ class Keeping(Opened):
         Args:
             progress: Called with the number of files looked at so far.
         """
+        from grail_mem.keep.migrate import problems_of_form
+
         with self._lock:
-            return check(self._open(), progress=progress)
+            done = check(self._open(), progress=progress)
+            return replace(done, problems=(*done.problems, *problems_of_form(self._view, steps())))

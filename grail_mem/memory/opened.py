@@ -26,6 +26,7 @@ from grail_mem.query.view import View
 from grail_mem.recall.ranked import Searcher
 from grail_mem.recall.reranking import Reranker, chosen_reranker
 from grail_mem.settings import Settings, read_settings
+from grail_mem.store.access import AccessLog
 from grail_mem.store.layout import Layout
 from grail_mem.store.version import require_known
 from grail_mem.write.permit import acting
@@ -74,6 +75,7 @@ class Opened:
         self._beside: Beside | None = None
         self._compacting: threading.Thread | None = None
         self._closed = False
+        self._accesses = AccessLog(self._layout) if self._settings.access_log == "on" else None
 
     def __enter__(self) -> Self:
         return self
@@ -129,6 +131,11 @@ class Opened:
 
     def _before_quoting(self) -> None:
         """What a session does before it looks for a quote; a store without a conversation has nothing to do."""
+
+    def _note_recalled(self, ids: Iterable[str]) -> None:
+        """Note, where the settings ask for it, that somebody recalled these; no answer depends on it."""
+        if self._accesses is not None:
+            self._accesses.note(ids)
 
     def _search_state(self) -> Searcher:
         if self._searcher is None or self._searcher.view is not self._view:

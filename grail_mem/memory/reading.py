@@ -30,6 +30,7 @@ class Reading(Opened):
             row = find.locate(view, as_id(id))
             if row.observation.id in view.hidden:
                 raise NotFoundError(f"There is no observation {id}.", hint="`grail list` shows what is there.")
+            self._note_recalled([row.observation.id])
             return row.observation
 
     def ids_ending(self, tail: str) -> list[str]:

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from grail_mem.memory.opened import Opened
-from grail_mem.model.filter import Texts, Time, make_question
+from grail_mem.model.filter import Filter, Texts, Time, make_question
 from grail_mem.recall import exact
-from grail_mem.recall.cascade import cascade
+from grail_mem.recall.cascade import Wish, cascade
 from grail_mem.recall.communities import communities
 from grail_mem.recall.document import document as one_document
 from grail_mem.recall.local import local
@@ -140,14 +140,20 @@ class Recalling(Opened):
             )  # fmt: skip
             if (no := exact.refused(view, f)) is not None:
                 return no
-            searcher = self._search_state()
-            if wanted == "local":
-                return local(view, searcher, self._session, questions, f, wish)
-            if wanted == "global":
-                return communities(view, searcher, questions, f, wish)
-            if document is not None:
-                return one_document(view, searcher, self._session, document, questions, f, wish)
-            return cascade(view, searcher, questions, f, wish)
+            found = self._ranked(wanted, document, questions, f, wish)
+            self._note_recalled(o.id for o in found.observations)
+            return found
+
+    def _ranked(self, wanted: str, document: str | None, questions: Sequence[str], f: Filter, wish: Wish) -> Recall:
+        """The answer to a question in words, in the mode asked for."""
+        view, searcher = self._view, self._search_state()
+        if wanted == "local":
+            return local(view, searcher, self._session, questions, f, wish)
+        if wanted == "global":
+            return communities(view, searcher, questions, f, wish)
+        if document is not None:
+            return one_document(view, searcher, self._session, document, questions, f, wish)
+        return cascade(view, searcher, questions, f, wish)
 
     def search(self, query: str | Sequence[str], **asked: Any) -> Recall:
         """The observations that answer a question best: `recall` in the mode `cascade`, with the same other arguments."""

@@ -13,6 +13,7 @@ from grail_mem.query.due import Due
 from grail_mem.query.history import History
 from grail_mem.write import keep, revise
 from grail_mem.write.change import Changed
+from grail_mem.write.retention import due_transcripts
 from grail_mem.write.revise import Revised
 
 
@@ -82,6 +83,8 @@ class Revising(Opened):
     def due(self, *, within: str = "7d") -> list[Due]:
         """What somebody should look at: reviews that are due, what ends soon, tasks whose time comes; each once.
 
+        Transcripts whose term ends come last: the setting `retention_days` gives them one.
+
         Args:
             within: How far ahead ends and beginnings are looked for, such as `7d` or `2w`.
 
@@ -92,7 +95,8 @@ class Revising(Opened):
         ahead = due.span_ahead(within, now)
         with self._lock:
             view = self._open()
-            return self._asked(lambda session: due.due(view, session, now=now, within=ahead))
+            found = self._asked(lambda session: due.due(view, session, now=now, within=ahead))
+            return found + (due_transcripts(view, now=now, within=ahead) if self._settings.retention_days else [])
 
     def pin(self, id: str, *, reason: str = "", actor: str | None = None) -> Changed:  # noqa: A002  as above
         """Keep age from taking anything from an observation in a ranking.

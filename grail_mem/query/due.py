@@ -31,14 +31,14 @@ ORDER BY least(review_us, ends_us, begins_us), id
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """One observation that somebody should look at.
+    """One observation, or one transcript, that somebody should look at.
 
     Attributes:
-        id: The observation.
-        title: Its title.
-        category: Its category.
+        id: The observation, or by what the ledger knows the transcript.
+        title: Its title; the session of a transcript.
+        category: Its category; empty for a transcript.
         path: Its file.
-        why: `review`, `ends` or `begins`, each with its time.
+        why: `review`, `ends` or `begins`, each with its time; `term` for a transcript.
     """
 
     id: str

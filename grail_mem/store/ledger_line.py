@@ -31,6 +31,8 @@ REMOVES: Final = ("remove", DISCARD)
 ERASE: Final = "erase"
 AGAIN: Final = "again"
 """Actions that say that an observation was erased, and that the same was told again on purpose; see `store.receipt`."""
+MIGRATE: Final = "migrate"
+"""The action that says that the store was brought to another form; its id says nothing."""
 REDACTED: Final = "redacted"
 """Stands in the open part of a line of which something was taken out."""
 GENESIS: Final = "0" * 64
@@ -44,7 +46,7 @@ class Entry:
         action: `add`, `update`, `move`, `remove`, `hide`, `restore`, `stamp` when done through grail_mem; `suspend`, `reinstate` when evidence
             turned out to be gone or is there again; `ingest` for a file of sources and `discard` for one that was erased; `adopt`, `edit`,
             `relocate`, `vanish` when a scan found that somebody else did it; one of `DECISIONS` for what was decided on a
-            proposal; `ERASE` and `AGAIN`.
+            proposal; `ERASE` and `AGAIN`; `MIGRATE`.
         id: The observation's ULID, or the proposal's; of a source, a ULID that says nothing of it.
         path: Its file relative to the root, after the change; empty when redacted.
         was: The former path, for moves.

@@ -202,6 +202,21 @@ def turn_in_line(line: bytes) -> Turn | None:
     return _turn_in(_object(line))
 
 
+def without_erased(data: bytes, path: str) -> bytes:
+    """The bytes of a file of a transcript without the very turns that it says were erased, which a merge may have brought back."""
+    if b'"erased"' not in data:
+        return data
+    part = part_in(data, path)
+    kept = (line for line in data.splitlines(keepends=True) if not _came_back(line, part))
+    return b"".join(kept)
+
+
+def _came_back(line: bytes, part: Part) -> bool:
+    turn = turn_in_line(line)
+    marks = part.erased.get(turn.number) if turn is not None else None
+    return turn is not None and marks is not None and _is_erased(turn, marks, part.session, part.scope)
+
+
 def chat_paths(layout: Layout) -> list[str]:
     """The files of all transcripts, in order."""
     return _listed(layout, CHATS)

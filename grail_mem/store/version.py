@@ -1,7 +1,7 @@
 """The version of the form in which a store lies on disk; knows nothing of what the forms are.
 
-It stands in `.grail/store.json`. A store without that file has the first form, which is the only one so far, so nothing
-writes it yet: a program that one day changes the form writes its number there, and this one then refuses.
+It stands in `.grail/store.json`. A store without that file has the first form. A later form than this program knows is
+refused; an earlier one is read as it is, and `grail migrate` brings it to the present one.
 """
 
 from __future__ import annotations
@@ -10,9 +10,11 @@ import json
 from typing import Final
 
 from grail_mem.errors import StoreError
+from grail_mem.store.files import replace_file
 from grail_mem.store.layout import Layout
 
-STORE_VERSION: Final = 1
+FIRST: Final = 1
+STORE_VERSION: Final = 4
 FILE: Final = ".grail/store.json"
 
 
@@ -22,13 +24,32 @@ def require_known(layout: Layout) -> None:
     Raises:
         StoreError: Its form is later than this program knows, or cannot be told.
     """
+    version_of(layout)
+
+
+def version_of(layout: Layout) -> int:
+    """The version of a store's form.
+
+    Raises:
+        StoreError: It is later than this program knows, or cannot be told.
+    """
     try:
         text = (layout.root / FILE).read_bytes()
     except FileNotFoundError:
-        return
+        return FIRST
     except OSError as error:
         raise StoreError(f"Could not read {FILE}: {error.strerror or error}.") from error
-    require(version_in(text), FILE)
+    return require(version_in(text), FILE)
+
+
+def version_text(version: int) -> bytes:
+    """The file that says that a store has a version."""
+    return json.dumps({"version": version}).encode() + b"\n"
+
+
+def write_version(layout: Layout, version: int) -> None:
+    """Say, durably, that a store has a version."""
+    replace_file(layout.root / FILE, version_text(version))
 
 
 def version_in(text: bytes) -> object:
@@ -40,16 +61,17 @@ def version_in(text: bytes) -> object:
     return said.get("version") if isinstance(said, dict) else None
 
 
-def require(version: object, where: str) -> None:
-    """Refuse a version that this program does not know.
+def require(version: object, where: str) -> int:
+    """A version that this program knows.
 
     Raises:
         StoreError: It is later, or none.
     """
-    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+    if not isinstance(version, int) or isinstance(version, bool) or version < FIRST:
         raise StoreError(f"{where} does not say which version the store has.", hint="Restore that file from a backup.")
     if version > STORE_VERSION:
         raise StoreError(
             f"The store has version {version}; this grail_mem knows versions up to {STORE_VERSION}.",
             hint="Nothing was touched. Use a newer grail_mem.",
         )
+    return version

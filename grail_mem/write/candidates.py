@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -461,6 +461,14 @@ def ids_of_files(layout: Layout) -> list[str]:
     except OSError:
         return []
     return sorted(name.removesuffix(".md") for name in names if is_candidate_path(f"{CANDIDATES}/{name}"))
+
+
+def waiting(view: View) -> Iterator[Observation]:
+    """What candidates that wait would be, whoever may see them."""
+    for id_ in ids_of_files(view.layout):
+        if (data := _file_of(view, id_)) is not None:
+            with suppress(InputError):  # a file that somebody broke names nothing
+                yield _row_of(view, id_, data)
 
 
 def saying(view: View, observations: Sequence[Observation]) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ Knows nothing of proposals but how their files are told apart.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -141,7 +141,7 @@ class _Asked:
     with_sources: bool
 
 
-class _Found(NamedTuple):
+class Found(NamedTuple):
     """What goes, and what changes because of it."""
 
     traces: Traces
@@ -150,7 +150,7 @@ class _Found(NamedTuple):
     held: tuple[str, ...]
 
 
-def _found(asked: _Asked, reason: str) -> _Found:
+def _found(asked: _Asked, reason: str) -> Found:
     """Everything that goes; the view must be up to date."""
     view = asked.view
     targets = {o.id: o for o in _targets(asked)}
@@ -162,28 +162,54 @@ def _found(asked: _Asked, reason: str) -> _Found:
     going = [o for _, o in sorted((targets | along).items())]
     traces = traces_of(view, going, gone, reason)
     edits = edits_without(view, traces, gone, asked.selection)
-    return _Found(traces, gone, edits, saying(view, traces.observations))
+    return Found(traces, gone, edits, saying(view, traces.observations))
 
 
 def _erase(asked: _Asked, *, reason: str, actor: str, dry_run: bool) -> Erased:
     """The same, for a caller who may see less than there is."""
-    view = asked.view
+    return carry_out(
+        asked.view, lambda: _found(asked, reason), receipts_of, reason=reason, actor=actor, dry_run=dry_run
+    )
+
+
+def carry_out(
+    view: View,
+    find: Callable[[], Found],
+    receipts: Callable[[Found, str, str], list[Entry]],
+    *,
+    reason: str,
+    actor: str,
+    dry_run: bool,
+) -> Erased:
+    """Take away what is found, and every trace of it, all or none.
+
+    Args:
+        view: All there is.
+        find: Says what goes; asked once the view is up to date, and under the write lock when something goes.
+        receipts: From what goes, who does it and why to the lines of the ledger, one at least.
+        reason: Why.
+        actor: Who does it.
+        dry_run: Only say what would go.
+
+    Raises:
+        StoreError: It is gone from every answer, but the disk did not let every trace be removed; the next writer goes on.
+    """
     if dry_run:
         view.refresh()
-        return _erased(view, _found(asked, reason), reason, dry_run=True)
+        return _erased(view, find(), reason, dry_run=True)
     with staging(view.layout) as staging_fd, translated("erase the observation"), writing(view):
         view.refresh()
         drop_decided(view)
-        found = _found(asked, reason)
+        found = find()
         done = _erased(view, found, reason, dry_run=False)
-        erased = _receipts(found, actor, done.reason)
-        receipts = [*erased, *declined(found.held, actor=actor, reason="")]
+        erased = receipts(found, actor, done.reason)
+        told = [*erased, *declined(found.held, actor=actor, reason="")]
         intent = intent_of(view, found.traces, found.unsaid, erased, [candidate_path(id_) for id_ in found.held])
         gone = [replace(edited, data=None) for edited in read_all(view, done.ids).values()]
-        files = placings_of_sources(found.unsaid.files, staging_fd, at=receipts[0].at, actor=actor)
+        files = placings_of_sources(found.unsaid.files, staging_fd, at=told[0].at, actor=actor)
         announce(view.layout, intent)
         try:
-            commit(view, staging_fd, [*gone, *found.edits], actor=actor, reason="", beside=receipts, further=files)
+            commit(view, staging_fd, [*gone, *found.edits], actor=actor, reason="", beside=told, further=files)
         except StoreError:  # it is done, and perhaps not durable: the next writer sweeps
             raise
         except Exception:
@@ -274,7 +300,7 @@ def _observations(view: View, ids: Sequence[str]) -> list[Observation]:
     return found
 
 
-def _receipts(found: _Found, actor: str, reason: str) -> list[Entry]:
+def receipts_of(found: Found, actor: str, reason: str) -> list[Entry]:
     """One receipt an observation, one a removed source, and those of the words of turns and documents.
 
     Where somebody else says the same as an observation, the content is not held against anybody.
@@ -291,7 +317,7 @@ def _receipts(found: _Found, actor: str, reason: str) -> list[Entry]:
     return [Entry(ERASE, id_, reason=reason, at=at, actor=actor, detail=detail) for id_, detail in told]
 
 
-def _erased(view: View, found: _Found, reason: str, *, dry_run: bool) -> Erased:
+def _erased(view: View, found: Found, reason: str, *, dry_run: bool) -> Erased:
     traces, gone, edits, held = found
     told = words_of(traces.observations).isdisjoint(words_in(reason)) and traces.alone.isdisjoint(words_in(reason))
     earlier = sorted(

@@ -13,6 +13,7 @@ from grail_mem.model.category import clean_category
 from grail_mem.store.filename import is_ignored_dir, is_observation_file
 from grail_mem.store.files import FOLDER_MODE, replace_file, sync_folder, translated
 from grail_mem.store.layout import MEMORIES, OUTPUT, Layout
+from grail_mem.store.version import STORE_VERSION, write_version
 
 GITIGNORE: Final = (
     "# derived files and this machine's own state; everything else is worth keeping in git\n/output/\n/.grail/local/\n"
@@ -57,6 +58,7 @@ def make_store(layout: Layout, *, notes: str | None = None) -> list[str]:
         layout.root / ".gitignore": GITIGNORE,
         layout.root / ".gitattributes": GITATTRIBUTES,
     }
+    is_new = not layout.settings.exists() and not layout.ledger.is_dir()
     made: list[str] = []
     with translated("make the store"):
         for folder in (place.memories, layout.ledger, layout.local):
@@ -68,6 +70,8 @@ def make_store(layout: Layout, *, notes: str | None = None) -> list[str]:
             if not path.exists():
                 replace_file(path, text.encode())
                 made.append(path.name)
+        if is_new:
+            write_version(layout, STORE_VERSION)
     return made
 
 

@@ -5,7 +5,7 @@ Knows nothing of what follows from it in a recall.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Final
 
 from grail_mem.errors import ConflictError, NotFoundError
@@ -14,7 +14,7 @@ from grail_mem.query.find import locate
 from grail_mem.query.view import View
 from grail_mem.store.files import translated
 from grail_mem.write.change import Changed
-from grail_mem.write.edited import Edited, commit, read_one, with_values
+from grail_mem.write.edited import Edited, commit, read_all, read_one, with_values
 from grail_mem.write.staged import staging, writing
 
 BEFORE: Final = "status_before"
@@ -47,6 +47,25 @@ def archive(view: View, id_: str, *, actor: str, reason: str) -> Changed:
         ConflictError: It is superseded, and so put away already.
     """
     return _changed(view, id_, _archived, actor, reason)
+
+
+def archive_all(view: View, meant: Callable[[], Collection[str]], *, actor: str, reason: str) -> tuple[str, ...]:
+    """Put observations away, all or none.
+
+    Args:
+        view: The store.
+        meant: Says which, by id; asked under the write lock, with the view up to date.
+        actor: Who does it.
+        reason: Why, for the ledger.
+
+    Returns:
+        Their ids, in order.
+    """
+    with staging(view.layout) as staging_fd, translated("archive the observations"), writing(view):
+        view.refresh()
+        now = read_all(view, meant())
+        commit(view, staging_fd, [_archived(one) for one in now.values()], actor=actor, reason=reason)
+        return tuple(sorted(now))
 
 
 def unarchive(view: View, id_: str, *, actor: str, reason: str) -> Changed:

@@ -28,7 +28,15 @@ from grail_mem.store.lock import exclusive_if_free
 from grail_mem.store.receipt import forget_texts
 from grail_mem.store.redaction import Line, count, redact
 from grail_mem.store.snapshot import names
-from grail_mem.store.sources import chat_paths, document_paths, forget_read, meta_path, read_source
+from grail_mem.store.sources import (
+    chat_paths,
+    document_paths,
+    forget_read,
+    is_chat,
+    meta_path,
+    read_source,
+    without_erased,
+)
 from grail_mem.write.evidence import forget_quoted
 from grail_mem.write.receipts import blocks_file
 from grail_mem.write.recovery import LOCK, checkpoint, recover
@@ -54,6 +62,7 @@ class Intent:
         whole: Lines of the ledger of which everything goes that can, as clone and number.
         partial: Turns that are not final: the name of their file, and which ids of it go; all when none is named.
         sources: Whether something of the sources goes.
+        emptied: Ids of files of sources that go: every line of the ledger about them is emptied.
     """
 
     ids: tuple[str, ...]
@@ -64,6 +73,7 @@ class Intent:
     whole: tuple[Line, ...] = ()
     partial: Mapping[str, Sequence[str]] = field(default_factory=dict)
     sources: bool = False
+    emptied: tuple[str, ...] = ()
 
 
 def intent_of(view: View, traces: Traces, unsaid: Unsaid, receipts: Sequence[Entry], beside: Collection[str]) -> Intent:
@@ -77,7 +87,7 @@ def intent_of(view: View, traces: Traces, unsaid: Unsaid, receipts: Sequence[Ent
     ordered = tuple(sorted(folders, key=lambda name: (-name.count("/"), name)))
     return Intent(
         tuple(entry.id for entry in receipts), traces.proposals, (*traces.undo_records, *traces.sets, *beside), traces.lines,
-        ordered, traces.whole, unsaid.partial, not unsaid.is_nothing,
+        ordered, traces.whole, unsaid.partial, not unsaid.is_nothing, unsaid.ids,
     )  # fmt: skip
 
 
@@ -95,8 +105,9 @@ def sweep(view: View, intent: Intent) -> None:
     layout = view.layout
     checkpoint(view)
     view.journal.wipe()
+    emptied = frozenset((*intent.ids, *intent.proposals, *intent.emptied))
     for path in chains(layout):
-        redact(path, frozenset(intent.ids) | frozenset(intent.proposals), intent.lines, intent.whole)
+        redact(path, emptied, intent.lines, intent.whole)
     for name, gone in intent.partial.items():
         _drop_partial(layout.local / "partial" / name, gone)
     for where in dict.fromkeys((*intent.files, *files_naming(layout, intent.ids))):
@@ -140,12 +151,14 @@ def _empty_again(view: View) -> None:
     Words that came back can be told only where they are looked at, so this looks at all of them; it is what a sync is for.
     """
     layout = view.layout
-    if not any(receipt.said for receipt in view.receipts):
-        return
+    told = any(receipt.said for receipt in view.receipts)
+    chats, documents = chat_paths(layout), document_paths(layout) if told else []
     changed = False
-    for path in [*chat_paths(layout), *document_paths(layout), *map(meta_path, document_paths(layout))]:
+    for path in [*chats, *documents, *map(meta_path, documents)]:
         found = read_source(layout, path)
-        left = None if found is None else source_left(view.receipts, path, found[0])
+        left = None if found is None else source_left(view.receipts, path, found[0]) if told else found[0]
+        if left is not None and is_chat(path):
+            left = without_erased(left, path)
         if found is not None and left is None:
             (layout.root / path).unlink()
             changed = True
@@ -299,6 +312,7 @@ def _announced(layout: Layout) -> Intent | None:
         return Intent(
             tuple(said["ids"]), tuple(said["proposals"]), tuple(said["files"]), tuple(Line(*line) for line in said["lines"]),
             tuple(said["folders"]), tuple(Line(*line) for line in said["whole"]), dict(said["partial"]), bool(said["sources"]),
+            tuple(said.get("emptied", ())),
         )  # fmt: skip
     except (OSError, ValueError, LookupError, TypeError):
         return None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 from grail_mem.model.observation import Evidence, Observation
@@ -24,6 +24,7 @@ from grail_mem.store.sources import (
     Part,
     Turn,
     chat_paths,
+    chat_stem,
     document_paths,
     erased_line,
     is_chat,
@@ -199,6 +200,47 @@ def unsaid(
     return made.result({_named(held, p): tuple(o.id for o in some) for p, some in kept.items()}, going, losing)
 
 
+def unneeded(
+    view: View, stems: Collection[str], partial: Iterable[str], resting: Iterable[Observation], *, keep_out: bool
+) -> Unsaid:
+    """What goes of whole transcripts of which nobody asked for a turn: every turn on which no evidence rests.
+
+    Args:
+        view: All there is.
+        stems: The transcripts, by the names of their files.
+        partial: Names of files of turns that are not final, which go as well.
+        resting: Whatever has evidence, candidates that wait among it.
+        keep_out: Whether receipts shall keep the turns out.
+
+    Returns:
+        What goes; `kept` names turns that stay, with the ids of what rests on them.
+    """
+    held = Held(view.layout)
+    needed: dict[Passage, dict[str, None]] = {}
+    for o in resting:
+        for passage in (passage for e in o.evidence for passage in _needed(view, held, o, e, stems)):
+            needed.setdefault(passage, {})[o.id] = None
+    turns = {Passage(stem, turn.id) for stem in stems for part in held.chat(stem) for turn in part.turns}
+    made = _Made(view, held, turns - needed.keys(), Selection(ids=()), view.receipts.salt)
+    made.take_all_partial(partial)
+    kept = {_named(held, passage): tuple(sorted(ids)) for passage, ids in needed.items() if passage in turns}
+    gone = made.result(kept, (), {})
+    return gone if keep_out else replace(gone, said=())
+
+
+def _needed(view: View, held: Held, o: Observation, evidence: Evidence, stems: Collection[str]) -> Iterator[Passage]:
+    """What evidence needs of transcripts: where its quote stands, and the turn that it names though the quote is not there."""
+    locator = parse_locator(evidence.source)
+    if locator is None and o.session:  # of a candidate: it is located when that is approved
+        stem = chat_stem(o.session, own_scope(view.access, o.scope))
+        found = (turn for part in held.chat(stem) for turn in part.turns if find(turn.text, evidence.quote) is not None)
+        yield from (Passage(stem, turn.id) for turn in found)
+    elif locator is not None and is_chat(locator.path) and (stem := stem_of(locator.path)) in stems:
+        yield from held.passages(evidence)
+        if locator.turn is not None:
+            yield from (Passage(stem, turn.id) for turn in held.under(locator))
+
+
 def _named(held: Held, passage: Passage) -> str:
     """A passage as evidence names it."""
     if not passage.id:
@@ -355,6 +397,13 @@ class _Made:
                 self._texts += [
                     text for id_ in meant for text in (kept[id_].get("text", ""), kept[id_].get("speaker", ""))
                 ]
+
+    def take_all_partial(self, names: Iterable[str]) -> None:
+        """Take every turn that is not final in these files."""
+        for name in names:
+            said = read_partial((self._layout.local / "partial" / name).read_bytes()).values()
+            self._partial[name] = ()
+            self._texts += [text for one in said for text in (one.get("text", ""), one.get("speaker", ""))]
 
     def _means(self, id_: str, said: Mapping[str, str], session: str, scope: str | None) -> bool:
         if self._selection.source is not None or not self._caller.access.may("forget", scope):

@@ -70,6 +70,9 @@ COMMAND_OF = {
     "export": "export",
     "import_file": "import",
     "verify_ledger": "verify-ledger",
+    "retain": "retain",
+    "fade": "fade",
+    "migrate": "migrate",
 }
 NO_COMMAND = {
     "close": "a command closes what it opened",

@@ -35,6 +35,7 @@ OWNERS_ALONE = {
     "init", "sync", "compact", "rebuild", "check", "index", "calibrate", "fit", "reset_gates", "reset_weights", "session",
     "grant", "revoke", "grants", "ingest_document",
     "backup", "verify_backup", "restore_backup", "import_file", "verify_ledger",
+    "retain", "fade", "migrate",
 }  # fmt: skip
 """Verbs that keep the store or say who may do what."""
 

@@ -12,6 +12,7 @@ import pytest
 from grail_mem import ConflictError, InputError, Memory, StoreError
 from grail_mem.keep.chains import new_chain
 from grail_mem.store.ledger_line import Entry
+from grail_mem.store.version import STORE_VERSION
 
 
 def said(memory: Memory) -> dict[str, tuple[str, str, str]]:
@@ -250,9 +251,9 @@ def test_a_plan_that_others_wrote_touches_nothing_outside(store: Path, tmp_path:
 
 
 def test_a_store_of_a_later_version_is_refused_untouched(store: Path) -> None:
-    (store / ".grail/store.json").write_text('{"version": 2}')
+    (store / ".grail/store.json").write_text(f'{{"version": {STORE_VERSION + 1}}}')
     before = sorted((str(p), p.stat().st_mtime_ns) for p in store.rglob("*"))
-    with pytest.raises(StoreError, match="version 2"):
+    with pytest.raises(StoreError, match=f"version {STORE_VERSION + 1}"):
         Memory(store)
     assert sorted((str(p), p.stat().st_mtime_ns) for p in store.rglob("*")) == before
     (store / ".grail/store.json").write_text('{"version": 1}')

@@ -171,6 +171,12 @@ def perform(memory: Any, verb: str) -> None:
         memory.import_file(memory.root.parent / "other.jsonl")
     elif verb == "backup":
         memory.backup(memory.root.parent / f"{memory.root.name}.tar.gz")
+    elif verb == "retain":
+        memory.retain(days=30)
+    elif verb == "fade":
+        memory.fade(apply=True)
+    elif verb == "migrate":
+        memory.migrate()
     else:
         raise ValueError(verb)
 
