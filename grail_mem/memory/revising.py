@@ -42,7 +42,7 @@ class Revising(Opened):
             content: What is said instead; it becomes an observation of its own.
             title: Its title; the content's first line when left out.
             evidence: Quotes that speak for it: texts, or mappings with `quote` and, optionally,
-                `source`. A quote from a source of the store must stand in it.
+                `source`. A quote from a source of the store must stand in it; a session's without a source, in its conversation.
             at: When it changed or ceased to hold; now when left out.
             actor: Who does it, for the ledger.
 
@@ -50,12 +50,14 @@ class Revising(Opened):
             NotFoundError: There is no such observation.
             InputError: A value cannot be used; `problems` lists every reason.
             ConflictError: It is superseded already.
+            UnsupportedEvidenceError: A session confirms, or replaces another one's word, without a quote that says so.
         """
         with self._lock:
             view = self._open()
             wanted = revise.read_revision(
-                view, action=action, reason=reason, content=content, title=title, evidence=evidence, at=at
-            )
+                view, action=action, reason=reason, content=content, title=title, evidence=evidence, at=at,
+                talk=self._talk(None),
+            )  # fmt: skip
             done = revise.revise(view, as_id(id), wanted, actor=self._acting(actor))
         self._compact_if_due()
         return done

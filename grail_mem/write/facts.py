@@ -315,6 +315,7 @@ _OURS: Final = (
     "supersedes",
     "conflicts_with",
     "confidence",
+    "source_kind",
     "expires_at",
     "evidence",
 )

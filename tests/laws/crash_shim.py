@@ -18,7 +18,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 MODES = ("count", "before", "after", "fail", "half")
