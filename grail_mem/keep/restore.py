@@ -277,9 +277,9 @@ def _replace(view: View, ready: Path, found: BackupChecked, planned: Restored, *
     theirs = chains.read_all({path.stem: path.read_bytes() for path in chain_files(Layout(ready))})
     joined, lost = chains.merged(ours, theirs)
     now, then = chains.history(chains.read_all(joined)), chains.history(theirs)
-    left_out = _leave_out(
-        ready, found, then, receipts_in(sorted([*now, *lost], key=lambda e: e.order)), view.settings.default_scope
-    )
+    default = view.settings.default_scope
+    erased = receipts_in(sorted([*now, *lost], key=lambda e: e.order), default_scope=default)
+    left_out = _leave_out(ready, found, then, erased, default)
     new = Layout(ready, found.notes)
     files = {
         path: _digest(ready / path)  # it may have lost a quote
