@@ -48,33 +48,23 @@ class Reading(Opened):
         with self._lock:
             return find.ids_ending(self._open(), tail.strip().upper())
 
-    def list_categories(
-        self, *, limit: int = 1000, cursor: str | None = None, include_history: bool = False
-    ) -> Listed:
+    def list_categories(self, *, limit: int = 1000, cursor: str | None = None, include_history: bool = False) -> Listed:
         """Every folder with how many observations are in it and below, in order of path; what was counts with `include_history`."""
         return self._list(lists.categories, limit, cursor, include_history=include_history)
 
-    def list_communities(
-        self, *, limit: int = 50, cursor: str | None = None, include_history: bool = False
-    ) -> Listed:
+    def list_communities(self, *, limit: int = 50, cursor: str | None = None, include_history: bool = False) -> Listed:
         """Every community, largest first, with its entities; a folder is a community with everything below it. What was counts with `include_history`."""
         return self._list(lists.communities, limit, cursor, include_history=include_history)
 
-    def list_entities(
-        self, *, limit: int = 50, cursor: str | None = None, include_history: bool = False
-    ) -> Listed:
+    def list_entities(self, *, limit: int = 50, cursor: str | None = None, include_history: bool = False) -> Listed:
         """Every entity, most mentioned first; what was counts with `include_history`."""
         return self._list(lists.entities, limit, cursor, include_history=include_history)
 
-    def list_tags(
-        self, *, limit: int = 50, cursor: str | None = None, include_history: bool = False
-    ) -> Listed:
+    def list_tags(self, *, limit: int = 50, cursor: str | None = None, include_history: bool = False) -> Listed:
         """Every tag, most used first; what was counts with `include_history`."""
         return self._list(lists.tags, limit, cursor, include_history=include_history)
 
-    def _list(
-        self, lister: Callable[..., Listed], limit: int, cursor: str | None, *, include_history: bool
-    ) -> Listed:
+    def _list(self, lister: Callable[..., Listed], limit: int, cursor: str | None, *, include_history: bool) -> Listed:
         with self._lock:
             return self._asked(
                 lambda session: lister(session, limit=limit, cursor=cursor, include_history=include_history)

@@ -14,6 +14,7 @@ from grail_mem.query.history import History
 from grail_mem.write import keep, revise
 from grail_mem.write.change import Changed
 from grail_mem.write.revise import Revised
+from grail_mem.write.undecided import with_undecided
 
 
 class Revising(Opened):
@@ -73,7 +74,7 @@ class Revising(Opened):
             return self._asked(lambda session: history.history(view, session, as_id(id)))
 
     def due(self, *, within: str = "7d") -> list[Due]:
-        """What somebody should look at: reviews that are due, what ends soon, tasks whose time comes; each once.
+        """What somebody should look at: reviews that are due, what ends soon, tasks whose time comes, undecided facts; each once.
 
         Args:
             within: How far ahead ends and beginnings are looked for, such as `7d` or `2w`.
@@ -85,7 +86,8 @@ class Revising(Opened):
         ahead = due.span_ahead(within, now)
         with self._lock:
             view = self._open()
-            return self._asked(lambda session: due.due(view, session, now=now, within=ahead))
+            found = self._asked(lambda session: due.due(view, session, now=now, within=ahead))
+            return with_undecided(view, found)
 
     def pin(self, id: str, *, reason: str = "", actor: str | None = None) -> Changed:  # noqa: A002  as above
         """Keep age from taking anything from an observation in a ranking.

@@ -38,7 +38,7 @@ class Due:
         title: Its title.
         category: Its category.
         path: Its file.
-        why: `review`, `ends` or `begins`, each with its time.
+        why: `review`, `ends`, `begins` or `undecided`, each with its time.
     """
 
     id: str

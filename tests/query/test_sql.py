@@ -181,7 +181,7 @@ def test_sql_over_a_snapshot_that_was_removed_meanwhile_is_not_called_wrong(tmp_
 
 @pytest.mark.parametrize("compacted", [False, True])
 @pytest.mark.parametrize("as_owner", [False, True])
-def test_lists_and_the_current_views_count_what_recall_gives(tmp_path: Path, compacted: bool, as_owner: bool) -> None:  # noqa: FBT001
+def test_lists_and_the_current_views_count_what_recall_gives(tmp_path: Path, compacted: bool, as_owner: bool) -> None:
     """What holds now: neither superseded, archived, expired nor of a time to come; with history, everything."""
     past, future = "2020-01-01", "2099-01-01"
     spans = [

@@ -15,7 +15,7 @@ NAMED = "org:store"
 
 @pytest.mark.parametrize("first", [None, NAMED])
 @pytest.mark.parametrize("snapshot", [False, True])
-def test_the_same_words_are_one_observation(tmp_path: Path, first: str | None, snapshot: bool) -> None:  # noqa: FBT001
+def test_the_same_words_are_one_observation(tmp_path: Path, first: str | None, snapshot: bool) -> None:
     second = NAMED if first is None else None
     with Memory(tmp_path) as memory:
         one = memory.add_observation(content=WORDS, scope=first)
