@@ -107,7 +107,7 @@ def who_says(view: View, said: Mapping[int, Observation]) -> Said:
     found = view.ids_saying({one for prints in alike.values() for one in prints})
     if not found:
         return Said({}, frozenset())
-    ids = {own: there for own, prints in alike.items() if (there := set().union(*(found.get(p, ()) for p in prints)))}
+    ids = {own: {id_ for one in prints for id_ in found.get(one, ())} for own, prints in alike.items()}
     view.absorb()
     wanted = set().union(*ids.values())
     for change in view.look_at(view.paths_of(wanted).values()):

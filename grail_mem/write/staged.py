@@ -22,6 +22,7 @@ from grail_mem.write.init import make_store
 from grail_mem.write.leftovers import clear_leftovers
 from grail_mem.write.recovery import LOCK, checkpoint, recover
 from grail_mem.write.screening import for_ledger
+from grail_mem.write.swap import clear_ready
 from grail_mem.write.sweep import sweep_if_due
 
 
@@ -70,6 +71,7 @@ def writing(view: View) -> Iterator[None]:
         recover(view)
         sweep_if_due(view)
         clear_leftovers(view.layout)
+        clear_ready(view.layout.root)
         yield
 
 

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from grail_mem import Memory
+from grail_mem.store.lock import exclusive_if_free
 from grail_mem.write.leftovers import GONE_S, OLD_S
+from grail_mem.write.swap import RESTORING
 
 HERE = os.getpid()
 
@@ -58,3 +60,18 @@ def test_every_writer_does(tmp_path: Path, verb: str) -> None:
             "erase": lambda: memory.erase(one.id, reason="asked for"),
         }[verb]()  # fmt: skip
     assert not left.exists()
+
+
+def test_what_a_killed_restoring_made_ready_goes_and_what_is_under_way_stays(tmp_path: Path) -> None:
+    """It holds the words of a backup, which may be erased since."""
+    with Memory(tmp_path) as memory:
+        one = memory.add_observation(content="The first.")
+        ready = tmp_path / ".grail/local/swap-0123456789abcdef"
+        copied = ready / "new" / one.path
+        copied.parent.mkdir(parents=True)
+        copied.write_bytes((tmp_path / one.path).read_bytes())
+        with exclusive_if_free(tmp_path / RESTORING):
+            memory.update(one.id, append="And more.")
+            assert copied.exists()
+        memory.erase(one.id, reason="asked for")
+    assert not ready.exists()
