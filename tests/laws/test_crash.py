@@ -113,9 +113,8 @@ def run_case(
     server: Server, folder: Path, template: Path, verb: str, mode: str, n: int, names: list[str] | None = None
 ) -> dict[str, Any]:
     root = folder / f"{verb}-{mode}-{n}"
-    whole = (
-        verb in ("compact", "rebuild", "erase") or n % 4 == 0
-    )  # with a snapshot, and rebuilt at the end; the others are quick
+    rebuilding = verb in ("compact", "rebuild") or n % 4 == 0  # the others are quick
+    whole = rebuilding or verb == "erase"  # with a snapshot
     if verb != "first_add":
         shutil.copytree(template, root, ignore=None if whole else shutil.ignore_patterns("output"))
     case = f"{verb}: {mode} call {n}" + (f" ({names[n - 1]})" if names else "")
@@ -139,7 +138,7 @@ def run_case(
             before, after = before | {"Next one": new}, after | {"Next one": new}
         done = mode == "count" or (mode == "fail" and not outcome["error"])
         allowed = [after] if done else [before] if mode == "fail" and not_kept(outcome) else [before, after]
-        verify(root, case, verb, before, allowed, neighbour, rebuilding=whole)
+        verify(root, case, verb, before, allowed, neighbour, rebuilding=rebuilding)
     shutil.rmtree(root)
     return outcome
 
