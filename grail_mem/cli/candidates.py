@@ -11,7 +11,7 @@ import typer
 
 from grail_mem.cli import options as o
 from grail_mem.cli import output
-from grail_mem.cli.which import Which, is_folder, which
+from grail_mem.cli.which import Which, is_folder, short_id, which
 from grail_mem.errors import InputError, NotFoundError
 
 if TYPE_CHECKING:  # most of a command's start-up
@@ -62,7 +62,7 @@ def list_command(
         return
     if found:
         rows = [
-            [one.id[-6:], one.status, one.origin, one.observation.title if one.observation else one.became]
+            [short_id(one.id), one.status, one.origin, one.observation.title if one.observation else one.became]
             for one in found
         ]
         output.table(["id", "status", "origin", "title"], rows)

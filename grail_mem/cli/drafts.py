@@ -78,12 +78,15 @@ def read_bytes(path: str) -> bytes:
 
     Raises:
         NotFoundError: There is no such file.
+        InputError: It is a folder.
         StoreError: It cannot be read.
     """
     try:
         return sys.stdin.buffer.read() if path == "-" else Path(path).expanduser().read_bytes()
     except FileNotFoundError as error:
         raise NotFoundError(f"There is no file {path!r}.") from error
+    except IsADirectoryError as error:
+        raise InputError(f"{path!r} is a folder, not a file.", hint="Name the files in it, one a call.") from error
     except OSError as error:
         raise StoreError(f"{path!r} cannot be read: {error.strerror}.") from error
 

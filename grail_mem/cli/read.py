@@ -63,7 +63,7 @@ def list_command(
             return
         if what == "categories" and limit is None:
             size = 1_000
-        listed: Listed = getattr(memory, f"list_{what}")(limit=size, cursor=cursor)
+        listed: Listed = getattr(memory, f"list_{what}")(limit=size, cursor=cursor, include_history=history)
     if as_json:
         output.show_json(listed.to_dict())
     else:
@@ -110,8 +110,8 @@ def sql_command(
 ) -> None:
     """Ask one read-only SELECT over the views of the store.
 
-    They are observations, entities, mentions, relationships, tags and communities. TEXT is the statement; - reads it
-    from stdin.
+    They are observations, entities, mentions, relationships, tags and communities, and each with current_ before its
+    name, of what holds now. TEXT is the statement; - reads it from stdin.
     """
     place, (text,) = split("sql", words, root, ["TEXT"])
     if as_csv and as_json:

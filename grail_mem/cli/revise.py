@@ -110,7 +110,7 @@ def due_command(
     root: o.Root = None,
     as_json: o.AsJson = False,
 ) -> None:
-    """List what is due: reviews, ends, and tasks to come.
+    """List what is due: reviews, ends, tasks to come, open facts.
 
     Nothing is changed; `grail revise … confirm` answers a review.
     """

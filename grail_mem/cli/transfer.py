@@ -35,8 +35,11 @@ def export_command(
     source_kind: o.AnySourceKind = None,
     session: o.AnySession = None,
     speaker: o.AnySpeaker = None,
+    scope: o.AnyScope = None,
+    attribute: o.AnyAttribute = None,
     text: o.Containing = None,
     as_of: o.AsOf = None,
+    believed_at: o.BelievedAt = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count.")] = False,
     root: o.Root = None,
@@ -53,7 +56,7 @@ def export_command(
             output.stream() if out is None else out, since=since, before=before, category=category, tags=tags,
             tags_all=tags_all, entity_names=entity_names, entity_types=entity_types, relationship_type=relationship_type,
             min_confidence=o.number(min_confidence), kind=kind, status=status, source_kind=source_kind, session=session,
-            speaker=speaker, text=text, as_of=as_of, force=force, dry_run=dry_run, progress=show,
+            speaker=speaker, scope=scope, attribute=attribute, text=text, as_of=as_of, believed_at=believed_at, force=force, dry_run=dry_run, progress=show,
         )  # fmt: skip
     if as_json:
         output.show_json(done.to_dict())

@@ -135,7 +135,7 @@ class _Run:
         added = self._done.n_added
         self._done = done = Imported(self._file.form, dry_run=self._dry_run, n_added=added)
         self._added_before = added
-        self._receipts = receipts_in(history(self._view.layout))
+        self._receipts = receipts_in(history(self._view.layout), default_scope=self._view.access.default_scope)
         plan = self._plan()
         done.remapped = dict(plan.ids)
         beside = Beside(self._view, done, with_grants=self._with_grants, actor=self._actor)

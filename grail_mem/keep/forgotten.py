@@ -11,12 +11,17 @@ from grail_mem.errors import InputError
 from grail_mem.store.files import UNKNOWN_STATE
 from grail_mem.store.ledger_line import AGAIN, ERASE, Entry
 from grail_mem.store.observation_file import read_observation
-from grail_mem.store.receipt import Receipts, text_of
+from grail_mem.store.receipt import Receipts
 
 
-def receipts_in(entries: Iterable[Entry]) -> Receipts:
-    """The receipts of everything that a history says was erased."""
-    receipts = Receipts()
+def receipts_in(entries: Iterable[Entry], *, default_scope: str) -> Receipts:
+    """The receipts of everything that a history says was erased.
+
+    Args:
+        entries: The history.
+        default_scope: The scope of what names none.
+    """
+    receipts = Receipts(default_scope=default_scope)
     for entry in entries:
         if entry.action in (ERASE, AGAIN):
             receipts.hear(entry)
@@ -36,7 +41,7 @@ def is_forgotten(receipts: Receipts, id_: str, data: bytes) -> bool:
     try:
         row = read_observation(data, "x.md", "", UNKNOWN_STATE)
     except InputError:
-        return id_ in receipts or receipts.saying(text_of("", data.decode(errors="replace"), None)) is not None
+        return id_ in receipts or receipts.of("", data.decode(errors="replace"), None) is not None
     o = row.observation
     by_id = id_ in receipts or (row.has_id and o.id in receipts)
     return by_id or receipts.of(o.title, o.content, o.scope) is not None

@@ -146,7 +146,7 @@ class Beside:
             InputError: All of it was.
         """
         if self._receipts is None:
-            self._receipts = receipts_in(history(self._view.layout))
+            self._receipts = receipts_in(history(self._view.layout), default_scope=self._view.access.default_scope)
         left = source_left(self._receipts, record.path, record.data or b"")
         if left is None:
             raise InputError("it was erased here")

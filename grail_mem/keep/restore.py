@@ -36,9 +36,8 @@ from grail_mem.store.receipt import Receipts
 from grail_mem.write.recovery import checkpoint
 from grail_mem.write.said_left import observation_left, source_left
 from grail_mem.write.staged import writing
-from grail_mem.write.swap import is_left, ready_folder, swap
+from grail_mem.write.swap import RESTORING, is_left, ready_folder, swap
 
-LOCK: Final = "restore.lock"
 _ROOM: Final = 1.1
 """How much free space there has to be for what is unpacked; chosen: names and blocks take some."""
 
@@ -120,7 +119,7 @@ def restore_backup(
     _refuse_full(layout, force=force)
     with translated("restore the backup"):
         layout.local.mkdir(parents=True, exist_ok=True, mode=FOLDER_MODE)
-        with exclusive_if_free(layout.local / LOCK) as free:
+        with exclusive_if_free(layout.root / RESTORING) as free:
             if not free:
                 raise ConflictError("Another backup is being restored here.", hint="Wait for it.")
             ready = ready_folder(layout.root)
@@ -277,9 +276,9 @@ def _replace(view: View, ready: Path, found: BackupChecked, planned: Restored, *
     theirs = chains.read_all({path.stem: path.read_bytes() for path in chain_files(Layout(ready))})
     joined, lost = chains.merged(ours, theirs)
     now, then = chains.history(chains.read_all(joined)), chains.history(theirs)
-    left_out = _leave_out(
-        ready, found, then, receipts_in(sorted([*now, *lost], key=lambda e: e.order)), view.settings.default_scope
-    )
+    default = view.settings.default_scope
+    erased = receipts_in(sorted([*now, *lost], key=lambda e: e.order), default_scope=default)
+    left_out = _leave_out(ready, found, then, erased, default)
     new = Layout(ready, found.notes)
     files = {
         path: _digest(ready / path)  # it may have lost a quote

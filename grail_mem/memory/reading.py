@@ -49,28 +49,32 @@ class Reading(Opened):
         with self._lock:
             return find.ids_ending(self._open(), tail.strip().upper())
 
-    def list_categories(self, *, limit: int = 1000, cursor: str | None = None) -> Listed:
-        """Every folder with how many observations are in it and below, in order of path."""
-        return self._list(lists.categories, limit, cursor)
+    def list_categories(self, *, limit: int = 1000, cursor: str | None = None, include_history: bool = False) -> Listed:
+        """Every folder with how many observations are in it and below, in order of path; what was counts with `include_history`."""
+        return self._list(lists.categories, limit, cursor, include_history=include_history)
 
-    def list_communities(self, *, limit: int = 50, cursor: str | None = None) -> Listed:
-        """Every community, largest first, with its entities; a folder is a community with everything below it."""
-        return self._list(lists.communities, limit, cursor)
+    def list_communities(self, *, limit: int = 50, cursor: str | None = None, include_history: bool = False) -> Listed:
+        """Every community, largest first, with its entities; a folder is a community with everything below it. What was counts with `include_history`."""
+        return self._list(lists.communities, limit, cursor, include_history=include_history)
 
-    def list_entities(self, *, limit: int = 50, cursor: str | None = None) -> Listed:
-        """Every entity, most mentioned first."""
-        return self._list(lists.entities, limit, cursor)
+    def list_entities(self, *, limit: int = 50, cursor: str | None = None, include_history: bool = False) -> Listed:
+        """Every entity, most mentioned first; what was counts with `include_history`."""
+        return self._list(lists.entities, limit, cursor, include_history=include_history)
 
-    def list_tags(self, *, limit: int = 50, cursor: str | None = None) -> Listed:
-        """Every tag, most used first."""
-        return self._list(lists.tags, limit, cursor)
+    def list_tags(self, *, limit: int = 50, cursor: str | None = None, include_history: bool = False) -> Listed:
+        """Every tag, most used first; what was counts with `include_history`."""
+        return self._list(lists.tags, limit, cursor, include_history=include_history)
 
-    def _list(self, lister: Callable[..., Listed], limit: int, cursor: str | None) -> Listed:
+    def _list(self, lister: Callable[..., Listed], limit: int, cursor: str | None, *, include_history: bool) -> Listed:
         with self._lock:
-            return self._asked(lambda session: lister(session, limit=limit, cursor=cursor))
+            return self._asked(
+                lambda session: lister(session, limit=limit, cursor=cursor, include_history=include_history)
+            )
 
     def sql(self, text: str, params: Sequence[Any] | Mapping[str, Any] | None = None) -> pa.Table:
         """The answer to one SELECT over the views observations, entities, mentions, relationships, tags, communities.
+
+        They hold everything, history included; with `current_` before its name each holds what recall gives by itself.
 
         Args:
             text: One statement that reads; it cannot write, attach, read files or load anything.
@@ -83,7 +87,7 @@ class Reading(Opened):
             return self._asked(lambda session: session.ask(text, params))
 
     def graph(self) -> nx.MultiDiGraph:
-        """Entities and the relationships between them, as a networkx graph.
+        """Entities and the relationships between them that hold now, as a networkx graph.
 
         Returns:
             Nodes are normalised names with `name`, `types` and `n_observations`; edges go from source to target with

@@ -15,6 +15,7 @@ from grail_mem.write import keep, revise
 from grail_mem.write.change import Changed
 from grail_mem.write.retention import due_transcripts
 from grail_mem.write.revise import Revised
+from grail_mem.write.undecided import with_undecided
 
 
 class Revising(Opened):
@@ -45,7 +46,7 @@ class Revising(Opened):
             content: What is said instead; it becomes an observation of its own.
             title: Its title; the content's first line when left out.
             evidence: Quotes that speak for it: texts, or mappings with `quote` and, optionally,
-                `source`. A quote from a source of the store must stand in it.
+                `source`. A quote from a source of the store must stand in it; a session's without a source, in its conversation.
             at: When it changed or ceased to hold; now when left out.
             session: The conversation in which quotes that name no source are looked up; they stay as they are when left out.
             source_kind: As whose word it counts, such as `agent_inference`, unless a quote from the session says it: that takes
@@ -56,15 +57,16 @@ class Revising(Opened):
             NotFoundError: There is no such observation.
             InputError: A value cannot be used; `problems` lists every reason.
             EvidenceNotFoundError: A quote does not stand in the session.
-            UnsupportedEvidenceError: The quotes do not say what content says, and source_kind is given.
             ConflictError: It is superseded already, or outweighs the source_kind.
+            UnsupportedEvidenceError: The quotes do not say what content says, and source_kind is given; or a session confirms, or replaces
+                another one's word, without a quote that says so.
         """
         self._before_quoting()
         with self._lock:
             view = self._open()
             wanted = revise.read_revision(
                 view, action=action, reason=reason, content=content, title=title, evidence=evidence, at=at,
-                session=session, source_kind=source_kind,
+                session=session, source_kind=source_kind, talk=self._talk(None),
             )  # fmt: skip
             done = revise.revise(view, as_id(id), wanted, actor=self._acting(actor))
         self._compact_if_due()
@@ -81,7 +83,7 @@ class Revising(Opened):
             return self._asked(lambda session: history.history(view, session, as_id(id)))
 
     def due(self, *, within: str = "7d") -> list[Due]:
-        """What somebody should look at: reviews that are due, what ends soon, tasks whose time comes; each once.
+        """What somebody should look at: reviews that are due, what ends soon, tasks whose time comes, undecided facts; each once.
 
         Transcripts whose term ends come last: the setting `retention_days` gives them one.
 
@@ -96,6 +98,7 @@ class Revising(Opened):
         with self._lock:
             view = self._open()
             found = self._asked(lambda session: due.due(view, session, now=now, within=ahead))
+            found = with_undecided(view, found)
             return found + (due_transcripts(view, now=now, within=ahead) if self._settings.retention_days else [])
 
     def pin(self, id: str, *, reason: str = "", actor: str | None = None) -> Changed:  # noqa: A002  as above

@@ -42,8 +42,10 @@ class Handing(Opened):
         session: Texts | None = None,
         speaker: Texts | None = None,
         scope: Texts | None = None,
+        attribute: Texts | None = None,
         text: str | None = None,
         as_of: Time | None = None,
+        believed_at: Time | None = None,
         force: bool = False,
         dry_run: bool = False,
         progress: Callable[[int], None] | None = None,
@@ -70,8 +72,10 @@ class Handing(Opened):
             session: The same.
             speaker: The same.
             scope: The same.
+            attribute: The same.
             text: The same.
-            as_of: The same.
+            as_of: The same. Without it and `believed_at`, history is exported, too.
+            believed_at: The same.
             force: Replace a file that is there.
             dry_run: Only count.
             progress: Called with how many observations are written.
@@ -86,9 +90,9 @@ class Handing(Opened):
         f = make_filter(
             since=since, before=before, category=category, tags=tags, tags_all=tags_all, entity_names=entity_names,
             entity_types=entity_types, relationship_type=relationship_type, min_confidence=min_confidence, kind=kind,
-            status=status, source_kind=source_kind, session=session, speaker=speaker, scope=scope, text=text, as_of=as_of,
-            include_history=as_of is None, default_scope=self._settings.default_scope,
-            now=datetime.now(UTC), zone=self._settings.zone,
+            status=status, source_kind=source_kind, session=session, speaker=speaker, scope=scope, attribute=attribute,
+            text=text, as_of=as_of, believed_at=believed_at, include_history=as_of is None and believed_at is None,
+            default_scope=self._settings.default_scope, now=datetime.now(UTC), zone=self._settings.zone,
         )  # fmt: skip
         target = Path(out) if isinstance(out, str | Path) else out
         with self._lock:

@@ -153,6 +153,7 @@ class Writing(Opened):
         Raises:
             NotFoundError: There is no such observation.
             InputError: A field or value cannot be used; `problems` lists every reason.
+            UnsupportedEvidenceError: A session changes another one's word, or raises its trust, without a quote that says so.
         """
         with self._lock:
             return change.update(

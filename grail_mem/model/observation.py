@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import Any, Final
@@ -198,6 +198,15 @@ def fingerprint(observation: Observation) -> int:
         observation.scope,
         *spoken(observation.session, observation.turn, observation.speaker),
     )
+
+
+def fingerprints(observation: Observation, default_scope: str) -> tuple[int, ...]:
+    """The digests of the same statement however its scope is named: its own, then, in the default scope, the other one."""
+    own = fingerprint(observation)
+    if observation.scope not in (None, default_scope):
+        return (own,)
+    other = default_scope if observation.scope is None else None
+    return own, fingerprint(replace(observation, scope=other))
 
 
 def spoken(session: str | None, turn: int | None, speaker: str | None) -> tuple[object, ...]:

@@ -38,7 +38,7 @@ class Due:
         title: Its title; the session of a transcript.
         category: Its category; empty for a transcript.
         path: Its file.
-        why: `review`, `ends` or `begins`, each with its time; `term` for a transcript.
+        why: `review`, `ends`, `begins` or `undecided`, each with its time; `term` for a transcript.
     """
 
     id: str

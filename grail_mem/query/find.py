@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from grail_mem.errors import InputError, NotFoundError, StoreError
-from grail_mem.model.observation import Observation, fingerprint
+from grail_mem.model.observation import Observation, fingerprint, fingerprints
 from grail_mem.model.problem import Problem
 from grail_mem.query.delta import TORN, UNREADABLE
 from grail_mem.query.view import View
@@ -98,13 +98,16 @@ def ids_ending(view: View, tail: str) -> list[str]:
 
 
 def who_says(view: View, said: Mapping[int, Observation]) -> Said:
-    """Who says the same as observations about to be written, by fingerprint.
+    """Who says the same as observations about to be written, by fingerprint; the default scope is one, named or not.
 
     Only digests are compared as long as nothing has the same, so that a write need not open the snapshot.
     """
-    ids = view.ids_saying(said)
-    if not ids:
+    default = view.access.default_scope
+    alike = {print_: fingerprints(made, default) for print_, made in said.items()}
+    found = view.ids_saying({one for prints in alike.values() for one in prints})
+    if not found:
         return Said({}, frozenset())
+    ids = {own: {id_ for one in prints for id_ in found.get(one, ())} for own, prints in alike.items()}
     view.absorb()
     wanted = set().union(*ids.values())
     for change in view.look_at(view.paths_of(wanted).values()):
@@ -116,6 +119,6 @@ def who_says(view: View, said: Mapping[int, Observation]) -> Said:
     same: dict[int, Observation] = {}
     for print_, made in said.items():
         for o in (there[id_] for id_ in sorted(ids.get(print_, set()) & there.keys())):
-            if fingerprint(o) == print_ and (o.title, o.content) == (made.title, made.content):
+            if fingerprint(o) in alike[print_] and (o.title, o.content) == (made.title, made.content):
                 same.setdefault(print_, o)
-    return Said(same, frozenset(print_ for print_, found in ids.items() if not view.hidden.isdisjoint(found)))
+    return Said(same, frozenset(print_ for print_, listed in ids.items() if not view.hidden.isdisjoint(listed)))

@@ -85,7 +85,7 @@ def history(view: View, session: SqlSession, id_: str) -> History:
     view.access.require("read", o.scope, id_=id_)
     if id_ in view.hidden:
         raise NotFoundError(f"There is no observation {id_}.", hint="`grail list` shows what is there.")
-    found = _readable(view, _lineage(session, o)) | {id_: o}
+    found = _joined(_readable(view, _lineage(session, o)) | {id_: o}, id_, view.access.default_scope)
     revisions = sorted(found.values(), key=lambda it: (it.valid_from or it.observed_at, it.id))
     return History(id_, tuple(revisions), tuple(_steps(view, found.keys())))
 
@@ -105,6 +105,30 @@ def _lineage(session: SqlSession, o: Observation) -> list[str]:
             found[other] = None
             waiting.append(other)
     return list(found)[:MOST]
+
+
+def _joined(found: dict[str, Observation], id_: str, default_scope: str) -> dict[str, Observation]:
+    """Those joined to one: in its scope whoever names the other, across scopes where each does.
+
+    So a claim from one scope to have replaced what another one says is no part of the history there.
+    """
+    scopes = {one: o.scope or default_scope for one, o in found.items()}
+    named = {one: set(relatives(o)) for one, o in found.items()}
+    near: dict[object, set[object]] = {}
+    for one, others in named.items():
+        for other in others:
+            mutual = other in scopes and (scopes[other] == scopes[one] or one in named[other])
+            place = other if mutual else (other, scopes[one])  # what is gone or hidden joins those of one scope
+            if mutual or other not in scopes:
+                near.setdefault(one, set()).add(place)
+                near.setdefault(place, set()).add(one)
+    reached: set[object] = {id_}
+    waiting: list[object] = [id_]
+    while waiting:
+        new = near.get(waiting.pop(), set()) - reached
+        reached |= new
+        waiting += new
+    return {one: o for one, o in found.items() if one in reached}
 
 
 def _named(row: dict[str, Any]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Lists with paging over everything that counts: categories, communities, entities, tags; and the graph.
+"""Lists with paging over what holds now, or with history: categories, communities, entities, tags; and the graph.
 
 Each is one SELECT over the views of `query.sql`. Knows nothing of filters.
 """
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from grail_mem.errors import InputError
 from grail_mem.model.names import entity_key
-from grail_mem.query.sql import SqlSession
+from grail_mem.query.sql import TWIN, SqlSession
 
 if TYPE_CHECKING:  # a quarter of a second, for those who ask for a graph
     import networkx as nx
@@ -39,28 +39,41 @@ class Listed:
         return {"items": [_plain(item) for item in self.items], "total": self.total, "cursor": self.cursor}
 
 
-def categories(session: SqlSession, *, limit: int, cursor: str | None) -> Listed:
+def categories(session: SqlSession, *, limit: int, cursor: str | None, include_history: bool = False) -> Listed:
     """Every folder with how many observations are in it and below (`n_observations`) and in it (`n_directly`)."""
-    text = "SELECT community AS category, level, n_observations, n_directly FROM communities"
+    text = f"SELECT community AS category, level, n_observations, n_directly FROM {_of(include_history)}communities"
     return _page(session, text, "category", ("category",), limit, cursor)
 
 
-def communities(session: SqlSession, *, limit: int, cursor: str | None) -> Listed:
+def communities(session: SqlSession, *, limit: int, cursor: str | None, include_history: bool = False) -> Listed:
     """Every community with the figures of the view, largest first."""
-    text = "SELECT community, level, n_observations, n_directly, n_entities, last_observed_at FROM communities"
+    columns = "community, level, n_observations, n_directly, n_entities, last_observed_at"
+    text = f"SELECT {columns} FROM {_of(include_history)}communities"
     return _page(session, text, "n_observations DESC, community", ("n_observations", "community"), limit, cursor)
 
 
-def entities(session: SqlSession, *, limit: int, cursor: str | None) -> Listed:
+def entities(session: SqlSession, *, limit: int, cursor: str | None, include_history: bool = False) -> Listed:
     """Every entity, most mentioned first."""
-    text = "SELECT key, name, types, n_observations, first_observed_at, last_observed_at FROM entities"
+    columns = "key, name, types, n_observations, first_observed_at, last_observed_at"
+    text = f"SELECT {columns} FROM {_of(include_history)}entities"
     return _page(session, text, "n_observations DESC, key", ("n_observations", "key"), limit, cursor)
 
 
-def tags(session: SqlSession, *, limit: int, cursor: str | None) -> Listed:
+def tags(session: SqlSession, *, limit: int, cursor: str | None, include_history: bool = False) -> Listed:
     """Every tag, most used first."""
-    text = "SELECT tag, count(DISTINCT observation_id) AS n_observations FROM tags GROUP BY tag"
+    text = f"SELECT tag, count(DISTINCT observation_id) AS n_observations FROM {_of(include_history)}tags GROUP BY tag"
     return _page(session, text, "n_observations DESC, tag", ("n_observations", "tag"), limit, cursor)
+
+
+def _of(include_history: object) -> str:
+    """What the names of the views begin with: those of what holds now, or of everything.
+
+    Raises:
+        InputError: It is neither true nor false.
+    """
+    if not isinstance(include_history, bool):
+        raise InputError(f"include_history must be true or false, not {include_history!r}.")
+    return "" if include_history else TWIN
 
 
 def _page(session: SqlSession, text: str, order: str, place: tuple[str, ...], limit: int, cursor: str | None) -> Listed:
@@ -104,11 +117,12 @@ def graph(session: SqlSession) -> nx.MultiDiGraph:
     import networkx as nx
 
     made: nx.MultiDiGraph = nx.MultiDiGraph()
-    for row in session.ask("SELECT key, name, types, n_observations FROM entities ORDER BY key").to_pylist():
+    nodes = f"SELECT key, name, types, n_observations FROM {TWIN}entities ORDER BY key"
+    for row in session.ask(nodes).to_pylist():
         made.add_node(row["key"], name=row["name"], types=row["types"] or [], n_observations=row["n_observations"])
     # networkx takes an edge whose weight is None for one that is not there
-    text = """SELECT source, target, relationship_type, observation_id, coalesce(weight, 1) AS weight, confidence
-              FROM relationships ORDER BY observation_id, source, target, relationship_type"""
+    text = f"""SELECT source, target, relationship_type, observation_id, coalesce(weight, 1) AS weight, confidence
+              FROM {TWIN}relationships ORDER BY observation_id, source, target, relationship_type"""
     for row in session.ask(text).to_pylist():
         made.add_edge(
             entity_key(row["source"]), entity_key(row["target"]), relationship_type=row["relationship_type"],

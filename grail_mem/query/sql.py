@@ -5,6 +5,7 @@ The views read the snapshot's Parquet file and a copy of the delta. Knows nothin
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:  # a quarter of a second, spent when the first SQL is asked
     import duckdb
     import pyarrow as pa
 
-VIEWS: Final = {
+_ALL: Final = {
     "observations": (f"SELECT {', '.join(PUBLIC)} FROM rows", "one row an observation"),
     "tags": (
         "SELECT id AS observation_id, unnest(tags) AS tag, category, observed_at FROM rows",
@@ -61,7 +62,24 @@ VIEWS: Final = {
         "one row a folder, over everything in it and below",
     ),
 }
-"""The views by name: their SQL over the internal view `rows`, and what a row is."""
+TWIN: Final = "current_"
+"""Before the name of a view: the same of what recall gives when history is not asked for."""
+_CURRENT: Final = """
+SELECT * FROM rows
+WHERE status <> 'archived' AND (status <> 'superseded' OR valid_until IS NOT NULL)
+  AND coalesce(valid_from <= now(), true) AND coalesce(valid_until > now(), true) AND coalesce(expires_at > now(), true)
+"""
+"""The rule of `model.validity` at the instant of the asking."""
+
+
+def _twin(text: str) -> str:
+    return re.sub(r"\b(FROM|JOIN) (rows|mentions)\b", rf"\1 {TWIN}\2", text)
+
+
+VIEWS: Final = _ALL | {
+    f"{TWIN}{name}": (_twin(text), f"the same of what holds now: {about}") for name, (text, about) in _ALL.items()
+}
+"""The views by name: their SQL over the internal views `rows` and `current_rows`, and what a row is."""
 
 
 class SqlSession:
@@ -95,6 +113,7 @@ class SqlSession:
         self.con.execute(f"CREATE {kind} rows AS {' UNION ALL '.join(parts)}")
         if view.principal is not None:
             self.con.execute("DROP TABLE IF EXISTS counting")
+        self.con.execute(f"CREATE VIEW {TWIN}rows AS {_CURRENT}")
         for name, (text, _) in VIEWS.items():
             self.con.execute(f"CREATE VIEW {name} AS {text}")
 

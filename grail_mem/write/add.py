@@ -13,7 +13,7 @@ from typing import Final
 
 from grail_mem.errors import InputError
 from grail_mem.model.names import clean_text
-from grail_mem.model.observation import Observation, fingerprint
+from grail_mem.model.observation import Observation, fingerprint, fingerprints
 from grail_mem.model.times import format_time
 from grail_mem.query.find import who_says
 from grail_mem.query.view import View
@@ -140,9 +140,11 @@ def _decide(
     taken: set[str] = set()
     said = who_says(view, {item.fingerprint: item.observation for item in ready})
     at = format_time(datetime.now(UTC))
+    default = view.access.default_scope
     for item, name in zip(ready, staged, strict=True):
         made, print_ = item.observation, item.fingerprint
-        same = here.get(print_) or _same(said.same.get(print_), made)
+        prints = fingerprints(made, default)
+        same = next((here[one] for one in prints if one in here), None) or _same(said.same.get(print_), made)
         if same is not None:
             warnings = (*item.warnings, ALREADY_THERE)
             results.append(Written(same.id, same.path, created=False, warnings=warnings, decision="known"))

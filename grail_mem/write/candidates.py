@@ -16,7 +16,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from grail_mem.errors import GrailError, InputError, NotFoundError
-from grail_mem.model.observation import Observation, fingerprint
+from grail_mem.model.observation import Observation, fingerprints
 from grail_mem.model.problem import Gather
 from grail_mem.model.times import format_time
 from grail_mem.query.view import View
@@ -153,9 +153,9 @@ def submit(view: View, drafts: Sequence[Mapping[str, Any]], *, origin: object, a
             new: dict[str, Observation] = {}
             for o, warnings in made:
                 view.access.require("propose", o.scope)
-                print_ = f"{fingerprint(o):016x}"
-                if print_ in known:
-                    there = known[print_]
+                print_, *others = (f"{one:016x}" for one in fingerprints(o, view.access.default_scope))
+                there = next((known[one] for one in (print_, *others) if one in known), None)
+                if there is not None:
                     results.append(Submitted(there.id, created=False, status=there.status, warnings=warnings))
                     continue
                 known[print_] = _Line(o.id, "pending", str(origin), print_, Entry(SUBMIT, o.id))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 
 from grail_mem.errors import InputError, NotFoundError
 from grail_mem.model.category import clean_category
@@ -19,10 +19,13 @@ from grail_mem.query.view import View
 from grail_mem.store.files import translated
 from grail_mem.store.ledger_line import Entry
 from grail_mem.store.observation_file import FileRow
-from grail_mem.write.edited import Edited, commit, in_category, read_one, with_fields
+from grail_mem.write.edited import Edited, commit, in_category, read_one, with_fields, with_values
 from grail_mem.write.screening import quoting_no_secret, screened_name
 from grail_mem.write.staged import staging, writing
+from grail_mem.write.trust import as_trusted
 from grail_mem.write.validate import DRAFT_FIELDS
+
+_TRUST: Final = ("evidence", "source_kind", "confidence")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +63,20 @@ def update(view: View, id_: str, patch: Mapping[str, Any], *, append: str | None
     Raises:
         NotFoundError: There is no such observation.
         InputError: A field or value cannot be used; `problems` lists every reason.
+        UnsupportedEvidenceError: A session changes another one's word, or raises its trust, without a quote that says so.
     """
     with quoting_no_secret():
         _check_patch(patch, append)
     with quoting_no_secret(), staging(view.layout) as staging_fd, translated("change the observation"), writing(view):
         now = read_one(view, _current(view, id_))
         patch = dict(patch) | ({"content": f"{now.made.content}\n\n{append}"} if append is not None else {})
-        return _commit(view, staging_fd, now, with_fields(view, now, patch), actor, reason)
+        edited = with_fields(view, now, patch)
+        trusted, warnings = as_trusted(view, now.made, edited.made)
+        values = {
+            name: getattr(trusted, name) for name in _TRUST if getattr(trusted, name) != getattr(edited.made, name)
+        }
+        edited = replace(with_values(edited, **values) if values else edited, warnings=(*edited.warnings, *warnings))
+        return _commit(view, staging_fd, now, edited, actor, reason)
 
 
 def move(view: View, id_: str, category: str, *, actor: str, reason: str) -> Changed:

@@ -19,7 +19,9 @@ from grail_mem.store.filename import is_observation_file
 from grail_mem.store.layout import LEDGER, OUTPUT, Layout
 from grail_mem.store.ledger import verify
 from grail_mem.store.snapshot import MANIFEST, is_as_written, is_of_another_version, names, read_manifest
-from grail_mem.write.staged import leftovers
+from grail_mem.write.leftovers import leftovers
+from grail_mem.write.said_left import came_back
+from grail_mem.write.undecided import undecided
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,7 @@ def check(view: View, *, progress: Callable[[int], None] | None = None) -> Check
         view = View(view.layout, view.settings, from_files=True)
     n_files = view.scan(whole=True, progress=progress)
     problems = [*view.problems(), *ledger_problems(view.layout), *_spellings(view), *damaged, *_leftovers(view)]
+    problems += [*_said_again(view), *_undecided(view)]
     ordered = sorted(problems, key=lambda p: (p.severity, p.where, p.line, p.code))
     return Checked(view.n_rows, n_files, len(view.unsynced()), tuple(ordered))
 
@@ -124,9 +127,32 @@ def _damaged(place: str) -> Problem:
     return Problem("damaged_snapshot", "the file is not as it was written", place, remedy="run `grail rebuild`")
 
 
+def _said_again(view: View) -> Iterator[Problem]:
+    """Transcripts and documents with words that were erased."""
+    for path, left in came_back(view.layout, view.receipts):
+        yield Problem(
+            "source_came_back",
+            "the file was erased and was put back by somebody else" if left is None
+            else "the file holds words that were erased and that somebody else put back",
+            path, remedy="run `grail sync`, which takes them out; to keep them on purpose, `grail ingest --again`",
+        )  # fmt: skip
+
+
+def _undecided(view: View) -> Iterator[Problem]:
+    """Facts of which more than one statement holds now, since nobody decided: files were edited by hand or by another program."""
+    for fact in undecided(view):
+        first, *others = fact.statements
+        named = ", ".join(o.id for o in others)
+        yield Problem(
+            "undecided_fact", f"{named} says otherwise of '{fact.attribute}', and both hold now", first.path,
+            remedy=f"decide: `grail revise {first.id}` with supersede, correct or expire; or say it anew with `grail add`",
+            severity="warning",
+        )  # fmt: skip
+
+
 def _leftovers(view: View) -> Iterator[Problem]:
     for path in leftovers(view.layout):
         yield Problem(
             "leftover", "a writer was killed before its file got a name; it never reported success",
-            str(path.relative_to(view.layout.root)), remedy="delete it", severity="warning",
+            str(path.relative_to(view.layout.root)), remedy="nothing to do; the next write removes it", severity="warning",
         )  # fmt: skip

@@ -141,13 +141,14 @@ def _stating(view: View, attributes: tuple[str, ...]) -> list[Observation]:
     """The observations that state attributes, those that are current as their files say now."""
     view.absorb()
     f = Filter(attribute=attributes)
-    changes = view.look_at(o.path for o in _matching(view, f) if o.status != "superseded")
+    changes = view.look_at(o.path for o in matching(view, f) if o.status != "superseded")
     for change in changes:
         view.note(change)
-    return _matching(view, f)
+    return matching(view, f)
 
 
-def _matching(view: View, f: Filter) -> list[Observation]:
+def matching(view: View, f: Filter) -> list[Observation]:
+    """The observations that meet a filter, as they are known."""
     reader = view.live_base()
     rids = [rid for rid in reader.rids(f).tolist() if rid not in reader.dead] if reader is not None else []
     below = reader.observations(sorted(set(rids))) if reader is not None and rids else []
@@ -302,7 +303,7 @@ def near_attribute(view: View, made: Observation) -> str:
         for found in process.extract(asked, names, scorer=scorer, score_cutoff=least, limit=3)
     ]
     for key in near:
-        for o in _matching(view, Filter(attribute=(key,))):
+        for o in matching(view, Filter(attribute=(key,))):
             if (o.scope or view.access.default_scope) == scope and view.access.may("read", o.scope):
                 return o.attribute or ""
     return ""
@@ -315,6 +316,7 @@ _OURS: Final = (
     "supersedes",
     "conflicts_with",
     "confidence",
+    "source_kind",
     "expires_at",
     "evidence",
 )

@@ -322,6 +322,11 @@ def _file(path: str) -> Path:
 
 def _bytes_of(file: Path) -> bytes:
     try:
+        if file.is_dir():
+            raise InputError(
+                f"{str(file)!r} is a folder, not a file.",
+                hint="Name the files in it, one a call. Notes that are to be observations belong below memories/, see `grail sync`.",
+            )
         if not file.is_file():
             raise NotFoundError(f"There is no file {str(file)!r}.")
         if (size := file.stat().st_size) > MAX_DOCUMENT_BYTES:

@@ -29,6 +29,7 @@ from grail_mem.write.ingest import clean_session
 from grail_mem.write.saying import begins_at, claim_of
 from grail_mem.write.screening import quoting_no_secret
 from grail_mem.write.staged import staging, writing
+from grail_mem.write.trust import confirmed_by, with_own_trust
 from grail_mem.write.validate import Draft
 
 ACTIONS: Final = ("confirm", "correct", "supersede", "expire", "dispute")
@@ -81,6 +82,7 @@ class Revision:
         at: When it changed, or ceased to hold.
         session: The conversation in which quotes that name no source are looked up; None leaves them as they are.
         source_kind: As whose word it counts without quotes from the session; None for as that of the old one.
+        talk: The conversation in which a session's quotes stand that name no source.
     """
 
     action: str
@@ -91,11 +93,12 @@ class Revision:
     at: datetime | None
     session: str | None = None
     source_kind: str | None = None
+    talk: str | None = None
 
 
 def read_revision(
     view: View, *, action: Any, reason: Any, content: Any, title: Any, evidence: Any, at: Any, session: Any = None,
-    source_kind: Any = None,
+    source_kind: Any = None, talk: str | None = None,
 ) -> Revision:  # fmt: skip
     """A revision from what a caller sent.
 
@@ -121,7 +124,7 @@ def read_revision(
     made = Revision(
         action, reason, content, title, gather.read("evidence", evidence, _evidence, ()),
         gather.read("at", at, lambda value: parse_when(value, now=now, zone=view.settings.zone), None),
-        gather.read("session", session, clean_session, None), source_kind,
+        gather.read("session", session, clean_session, None), source_kind, talk,
     )  # fmt: skip
     gather.stop("Nothing was revised.")
     return made
@@ -142,17 +145,23 @@ def _evidence(value: Any) -> tuple[Evidence, ...]:
 def _located(view: View, old: Observation, wanted: Revision) -> tuple[Revision, tuple[str, ...]]:
     """A revision whose quotes from sources stand there, and warnings; words of a person without a source stay as they are.
 
+    A session is no such person: its quotes stand in a source, or in its conversation when they name none.
+
     Raises:
         InputError: A quote stands nowhere in the source that it names.
     """
     claim = wanted.content or old.content or old.title
     wanted, warned = _heard(view, old, wanted, claim)
-    pointing = [item for item in wanted.evidence if parse_locator(item.source) is not None and not item.sha256]
+    pointing = [
+        item
+        for item in wanted.evidence
+        if not item.sha256 and (view.principal is not None or parse_locator(item.source) is not None)
+    ]
     if not pointing:
         return wanted, warned
-    said = [{"quote": item.quote, "source": item.source} for item in pointing]
+    said = [{"quote": item.quote} | ({"source": item.source} if item.source else {}) for item in pointing]
     with quoting_no_secret():
-        found, warnings = resolved(view, said, claim, session=old.session, scope=old.scope)
+        found, warnings = resolved(view, said, claim, session=wanted.talk or old.session, scope=old.scope)
     located = dict(zip(pointing, found, strict=True))
     return replace(wanted, evidence=tuple(located.get(item, item) for item in wanted.evidence)), (*warned, *warnings)
 
@@ -218,6 +227,7 @@ def revise(view: View, id_: str, wanted: Revision, *, actor: str) -> Revised:
         NotFoundError: There is no such observation.
         InputError: The new text cannot be used, or the time is before the observation began.
         ConflictError: It is superseded already.
+        UnsupportedEvidenceError: A session confirms, or replaces another one's word, without a quote that says so.
     """
     with staging(view.layout) as staging_fd, translated("revise the observation"), writing(view):
         row = locate(view, id_)
@@ -230,6 +240,8 @@ def revise(view: View, id_: str, wanted: Revision, *, actor: str) -> Revised:
         added = _made(view, old, wanted) if wanted.content is not None else None
         new = added.made if added is not None else None
         revised, new = _revised(old, new, wanted)
+        if wanted.action == "confirm":
+            revised = confirmed_by(view, old, revised)
         changed = {old.id: (old, revised)} | _settled(view, old, revised, new)
         final = changed[new.id][1] if new is not None and new.id in changed else new
         edits = facts.edits(view, {id__: pair for id__, pair in changed.items() if new is None or id__ != new.id})
@@ -261,8 +273,9 @@ def _made(view: View, old: Observation, wanted: Revision) -> Edited:
     if wanted.action == "dispute":  # of the time that the other was said last, so that neither outweighs the other
         at = from_us(max(saying.at_us for saying in claim_of(old).sayings))
     related = [id_ for id_ in copied.pop("related_to", ()) if isinstance(id_, str)]
-    made = make_new(view, Draft(content=wanted.content, title=wanted.title, observed_at=at, **copied))
-    return replace(made, made=replace(made.made, evidence=wanted.evidence, related_to=tuple(related)))
+    edited = make_new(view, Draft(content=wanted.content, title=wanted.title, observed_at=at, **copied))
+    made = replace(edited.made, evidence=wanted.evidence, related_to=tuple(related))
+    return replace(edited, made=with_own_trust(view, old, made, replaces=wanted.action in _WITH_CONTENT))
 
 
 def _revised(old: Observation, new: Observation | None, wanted: Revision) -> tuple[Observation, Observation | None]:

@@ -5,16 +5,29 @@ Knows nothing of where it goes.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from hashlib import sha256
+from typing import NamedTuple
 
 from grail_mem.errors import InputError
 from grail_mem.store.files import UNKNOWN_STATE
 from grail_mem.store.frontmatter_edit import edit
-from grail_mem.store.layout import is_source_path
+from grail_mem.store.layout import Layout, is_source_path
 from grail_mem.store.observation_file import fields_of, read_observation
 from grail_mem.store.receipt import EVERYWHERE, Receipts, text_of_document, text_of_quote, text_of_turn
-from grail_mem.store.sources import held_in, is_chat, meta_path, part_in, render_held, turn_in_line
+from grail_mem.store.sources import (
+    chat_paths,
+    document_paths,
+    held_in,
+    is_chat,
+    meta_path,
+    part_in,
+    read_source,
+    render_held,
+    turn_in_line,
+    without_erased,
+)
 from grail_mem.write.unsaid import emptied
 
 
@@ -34,6 +47,36 @@ def source_left(receipts: Receipts, path: str, data: bytes) -> bytes | None:
         return _meta_left(receipts, path, data)
     digest = sha256(data).hexdigest()
     return None if receipts.tells(text_of_document(digest, EVERYWHERE)) else data
+
+
+class CameBack(NamedTuple):
+    """A file of sources that holds what was erased.
+
+    Attributes:
+        path: Relative to the root.
+        left: Its bytes without that; None when nothing is left.
+    """
+
+    path: str
+    left: bytes | None
+
+
+def came_back(layout: Layout, receipts: Receipts) -> Iterator[CameBack]:
+    """The files of sources in which erased words stand, since git, a backup or a person put them back.
+
+    Such words can be told only where they are looked at, so this reads every source.
+    """
+    told = any(receipt.said for receipt in receipts)
+    documents = document_paths(layout) if told else []
+    for path in (*chat_paths(layout), *documents, *map(meta_path, documents)):
+        found = read_source(layout, path)
+        if found is None:
+            continue
+        left = source_left(receipts, path, found[0]) if told else found[0]
+        if left is not None and is_chat(path):
+            left = without_erased(left, path)
+        if left != found[0]:
+            yield CameBack(path, left)
 
 
 def _chat_left(receipts: Receipts, path: str, data: bytes) -> bytes | None:

@@ -7,12 +7,9 @@ synced. Knows nothing of what an observation is, and of what killed writers left
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Final
 
 from grail_mem.errors import StoreError
 from grail_mem.query.view import View
@@ -22,11 +19,11 @@ from grail_mem.store.layout import Layout
 from grail_mem.store.ledger_line import REMOVES, Entry
 from grail_mem.store.lock import exclusive
 from grail_mem.write.init import make_store
+from grail_mem.write.leftovers import clear_leftovers
 from grail_mem.write.recovery import LOCK, checkpoint, recover
 from grail_mem.write.screening import for_ledger
+from grail_mem.write.swap import clear_ready
 from grail_mem.write.sweep import sweep_if_due
-
-LEFTOVER_AFTER_S: Final = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +66,12 @@ def staging(layout: Layout) -> Iterator[int]:
 
 @contextmanager
 def writing(view: View) -> Iterator[None]:
-    """Hold the store's write lock; whatever a killed writer had committed is finished first."""
+    """Hold the store's write lock; whatever a killed writer had committed is finished first, and what else it left goes."""
     with exclusive(view.layout.local / LOCK):
         recover(view)
         sweep_if_due(view)
+        clear_leftovers(view.layout)
+        clear_ready(view.layout.root)
         yield
 
 
@@ -239,13 +238,3 @@ def make_durable(view: View) -> None:
     """Confirm what was placed, as far as the settings ask: `fast` leaves that to the system."""
     if view.settings.durability == "full":
         confirm(view)
-
-
-def leftovers(layout: Layout) -> list[Path]:
-    """Staged files of writers that were killed long ago; no write that returned can be among them."""
-    try:
-        names = os.listdir(layout.staging)
-    except FileNotFoundError:
-        return []
-    old = time.time() - LEFTOVER_AFTER_S
-    return sorted(layout.staging / name for name in names if (layout.staging / name).stat().st_mtime < old)

@@ -18,23 +18,42 @@ from typing import Final
 from grail_mem.errors import StoreError
 from grail_mem.store.files import FOLDER_MODE, replace_file, sync_folder
 from grail_mem.store.layout import LOCAL
+from grail_mem.store.lock import exclusive_if_free
 
 PLAN: Final = f"{LOCAL}/swap.json"
+RESTORING: Final = f"{LOCAL}/restore.lock"
+"""The lock that is held from before anything is made ready until it has taken its place."""
 _READY: Final = re.compile(r"swap-[0-9a-f]{16}")
 
 
 def ready_folder(root: Path) -> Path:
     """A new folder inside the store in which new content is made ready; below it, paths are those of the store.
 
-    One process at a time makes something ready: what others left there is removed.
+    The lock `RESTORING` must be held. What killed processes left there is removed.
     """
-    if not is_left(root) and (root / LOCAL).is_dir():
-        for path in sorted((root / LOCAL).iterdir()):
-            if _READY.fullmatch(path.name):
-                shutil.rmtree(path)
+    if not is_left(root):
+        for path in _ready_there(root):
+            shutil.rmtree(path)
     folder = root / LOCAL / f"swap-{secrets.token_hex(8)}"
     (folder / "new").mkdir(parents=True, mode=FOLDER_MODE)
     return folder / "new"
+
+
+def clear_ready(root: Path) -> None:
+    """Remove what killed processes had made ready, unless somebody is at it; the write lock must be held, and no swap be left."""
+    if not (left := _ready_there(root)):
+        return
+    with exclusive_if_free(root / RESTORING) as free:
+        for path in left if free else ():
+            shutil.rmtree(path, ignore_errors=True)  # the next writer tries again
+
+
+def _ready_there(root: Path) -> list[Path]:
+    try:
+        names = os.listdir(root / LOCAL)
+    except FileNotFoundError:
+        return []
+    return [root / LOCAL / name for name in sorted(names) if _READY.fullmatch(name)]
 
 
 def swap(root: Path, ready: Path, units: Mapping[str, bool]) -> None:

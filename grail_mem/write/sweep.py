@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import logging
 import os
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
@@ -28,24 +27,16 @@ from grail_mem.store.lock import exclusive_if_free
 from grail_mem.store.receipt import forget_texts
 from grail_mem.store.redaction import Line, count, redact
 from grail_mem.store.snapshot import names
-from grail_mem.store.sources import (
-    chat_paths,
-    document_paths,
-    forget_read,
-    is_chat,
-    meta_path,
-    read_source,
-    without_erased,
-)
+from grail_mem.store.sources import forget_read
 from grail_mem.write.evidence import forget_quoted
+from grail_mem.write.leftovers import STAGED, is_alive
 from grail_mem.write.receipts import blocks_file
 from grail_mem.write.recovery import LOCK, checkpoint, recover
-from grail_mem.write.said_left import source_left
+from grail_mem.write.said_left import came_back
 from grail_mem.write.traces import Traces, files_naming, read_set
 from grail_mem.write.unsaid import Unsaid
 
 INTENT: Final = "erasing.json"
-_STAGED: Final = re.compile(r"(\d+)-[0-9a-f]{16}\.(?:tmp|old)")
 _LOG: Final = logging.getLogger(__name__)
 
 
@@ -146,26 +137,14 @@ def sweep_heard(view: View) -> None:
 
 
 def _empty_again(view: View) -> None:
-    """Take out of transcripts and documents what was erased in another copy, or what git brought back.
-
-    Words that came back can be told only where they are looked at, so this looks at all of them; it is what a sync is for.
-    """
-    layout = view.layout
-    told = any(receipt.said for receipt in view.receipts)
-    chats, documents = chat_paths(layout), document_paths(layout) if told else []
-    changed = False
-    for path in [*chats, *documents, *map(meta_path, documents)]:
-        found = read_source(layout, path)
-        left = None if found is None else source_left(view.receipts, path, found[0]) if told else found[0]
-        if left is not None and is_chat(path):
-            left = without_erased(left, path)
-        if found is not None and left is None:
-            (layout.root / path).unlink()
-            changed = True
-        elif found is not None and left is not None and left != found[0]:
-            replace_file(layout.root / path, left)
-            changed = True
-    if changed:
+    """Take out of transcripts and documents what was erased in another copy, or what git brought back."""
+    found = list(came_back(view.layout, view.receipts))
+    for path, left in found:
+        if left is None:
+            (view.layout.root / path).unlink()
+        else:
+            replace_file(view.layout.root / path, left)
+    if found:
         forget_read()
 
 
@@ -234,19 +213,9 @@ def _left_by_killed(layout: Layout) -> Iterator[Path]:
     for top in (layout.ledger.parent, layout.output):
         for folder, _, found in os.walk(top):
             for name in found:
-                staged = _STAGED.fullmatch(name)
-                if staged is not None and (name.endswith(".old") or not _is_alive(int(staged[1]))):
+                staged = STAGED.fullmatch(name)
+                if staged is not None and (name.endswith(".old") or not is_alive(int(staged[1]))):
                     yield Path(folder) / name
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def _holds(view: View, path: Path, ids: Collection[str]) -> bool:

@@ -246,7 +246,8 @@ def append(
     """What the files of a transcript hold when turns are added to it.
 
     A turn that is there already adds nothing; another wording of one is a new line behind it when it says that it is a
-    correction, and is left out otherwise. So is one that was erased, unless it is told again on purpose.
+    correction, and is left out otherwise. So is one of another role, and one that was erased, unless it is told again on
+    purpose.
 
     Raises:
         InputError: The session would have too many turns.
@@ -261,6 +262,12 @@ def append(
         there = known.get(turn.id)
         if there is not None and (there.role, there.text) == (turn.role, turn.text):
             made.n_turns += 1
+            continue
+        if there is not None and there.role != turn.role:  # else anybody's words could become the user's
+            made.warnings.append(
+                f"turn {one.number} was left out: {turn.id!r} is there as words of the role '{there.role}'; "
+                "a correction changes the words and never the role."
+            )
             continue
         if (there is None or one.correction) and (told := _told(receipts, turn, session, scope)):
             if not again:

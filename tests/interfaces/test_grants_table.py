@@ -45,7 +45,7 @@ NEEDS: dict[str, tuple[str, Call]] = {
     "get": ("read", lambda s, i: s.get(i)),
     "cite": ("read", lambda s, i: s.cite(i)),
     "history": ("read", lambda s, i: s.history(i)),
-    "revise": ("write", lambda s, i: s.revise(i, action="confirm", reason="checked")),
+    "revise": ("write", lambda s, i: s.revise(i, action="dispute", reason="checked")),
     "pin": ("write", lambda s, i: s.pin(i)),
     "unpin": ("write", lambda s, i: s.unpin(i)),
     "archive": ("write", lambda s, i: s.archive(i)),
@@ -250,7 +250,7 @@ def test_nobody_but_the_application_says_who_acts(memory: Memory) -> None:
     """No verb of a session takes another actor, and the ledger names the pair."""
     with memory.session(user_id="u1", agent_id="a") as session:
         written = session.add_observation(content="mine")
-        named: dict[str, dict[str, Any]] = {"revise": {"action": "confirm", "reason": "r"}, "erase": {"reason": "r"}}
+        named: dict[str, dict[str, Any]] = {"revise": {"action": "dispute", "reason": "r"}, "erase": {"reason": "r"}}
         for name, verb in SESSION_VERBS.items():
             if "actor" in inspect.signature(verb).parameters and name in NEEDS:
                 more = ("x",) if name == "move" else ()

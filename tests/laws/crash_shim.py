@@ -18,13 +18,13 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 MODES = ("count", "before", "after", "fail", "half")
 CALLS = (
     "write", "pwrite", "fsync", "fdatasync", "rename", "replace", "mkdir", "rmdir", "unlink", "remove", "link", "ftruncate",
-    "truncate",
+    "truncate", "sendfile", "chmod", "symlink",
 )  # fmt: skip
 
 # -- in the child: the calls ---------------------------------------------------------------------------------------------
@@ -74,36 +74,31 @@ class PythonShim:
             return self.step("create", lambda: self._os_open(path, flags, *args, **kwargs))
         return self._os_open(path, flags, *args, **kwargs)
 
-    def _open_file(self, path: Any, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
-        if isinstance(path, int) or not set(mode) & set("wax+"):
-            return self._io_open(path, mode, *args, **kwargs)
-        return _CountedFile(self.step("create", lambda: self._io_open(path, mode, *args, **kwargs)), self)
+    def _open_file(self, path: Any, mode: str = "r", buffering: int = -1, *args: Any, **kwargs: Any) -> Any:
+        if not set(mode) & set("wax+"):
+            return self._io_open(path, mode, buffering, *args, **kwargs)
+        held = {name: kwargs.pop(name) for name in ("closefd", "opener") if name in kwargs}
+
+        def opened() -> _CountedFile:
+            return _CountedFile(self, path, mode.replace("b", ""), **held)
+
+        raw = opened() if isinstance(path, int) or "opener" in held else self.step("create", opened)
+        if buffering == 0:
+            return raw
+        file = (io.BufferedRandom if "+" in mode else io.BufferedWriter)(raw)
+        return file if "b" in mode else io.TextIOWrapper(file, *args, write_through=True, **kwargs)
 
 
-class _CountedFile:
-    """A file object whose writes and flushes are steps."""
+class _CountedFile(io.FileIO):
+    """A file whose writes are steps once they leave the buffer: what a killed process kept in it nobody sees."""
 
-    def __init__(self, file: Any, shim: PythonShim) -> None:
-        self._file, self._shim = file, shim
+    def __init__(self, shim: PythonShim, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._shim = shim
 
     def write(self, data: Any) -> int:
-        def half() -> None:
-            self._file.write(bytes(data)[: len(bytes(data)) // 2])
-            self._file.flush()
-
-        return self._shim.step("file.write", lambda: self._file.write(data), half)
-
-    def flush(self) -> None:
-        self._shim.step("file.flush", self._file.flush)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._file, name)
+        whole, real = bytes(data), super().write
+        return int(self._shim.step("file.write", lambda: real(whole), lambda: real(whole[: len(whole) // 2])))
 
 
 class LibcShim:

@@ -6,13 +6,11 @@ A claim is never there without the turn it quotes, nor a turn that a claim broug
 from __future__ import annotations
 
 import shutil
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from crash_cases import KILLS, every_case, some_cases, walk
 from crash_shim import Server
-from test_crash import MODES, all_cases
 
 from grail_mem import Memory
 from grail_mem.store.layout import Layout
@@ -20,20 +18,6 @@ from grail_mem.store.sources import current_turns, read_session
 
 VERBS = ("ingest", "document", "remember", "verify")
 Told = tuple[list[str], list[str], list[str], list[str]]
-
-
-@pytest.fixture(scope="module")
-def folder() -> Iterator[Path]:
-    shared = Path("/dev/shm")
-    with tempfile.TemporaryDirectory(prefix="grail-crash-", dir=shared if shared.is_dir() else None) as path:
-        yield Path(path)
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
-    server = Server()
-    yield server
-    server.close()
 
 
 @pytest.fixture(scope="module")
@@ -64,13 +48,13 @@ def told(root: Path) -> Told:
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_crash_at_any_call_leaves_all_or_nothing(server: Server, folder: Path, template: Path, verb: str) -> None:
-    run_cases(server, folder, template, verb, at_most=10)
+    run_cases(server, folder, template, verb, at_most=4)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("verb", VERBS)
-def test_many_crashes_leave_all_or_nothing(server: Server, folder: Path, template: Path, verb: str) -> None:
-    run_cases(server, folder, template, verb, at_most=24)
+def test_a_crash_at_every_call_leaves_all_or_nothing(server: Server, folder: Path, template: Path, verb: str) -> None:
+    run_cases(server, folder, template, verb, at_most=None)
 
 
 def run_cases(server: Server, folder: Path, template: Path, verb: str, *, at_most: int | None) -> None:
@@ -80,27 +64,28 @@ def run_cases(server: Server, folder: Path, template: Path, verb: str, *, at_mos
     whole = server.run(root, verb)
     assert not whole["error"], whole
     after = told(root)
-    shutil.rmtree(root)
     assert after != before
-    assert len(whole["calls"]) >= 3
-    for mode, n in all_cases(len(whole["calls"]), turn=VERBS.index(verb), at_most=at_most):
-        assert mode in MODES
+    calls = whole["calls"]
+    cases = every_case(calls) if at_most is None else some_cases(len(calls), turn=VERBS.index(verb), at_most=at_most)
+
+    def run_case(mode: str, n: int) -> None:
+        shutil.rmtree(root)
         shutil.copytree(template, root)
         outcome = server.run(root, verb, mode, n)
-        case = (verb, mode, n, whole["calls"][n - 1], outcome)
-        assert outcome["killed"] == (mode in ("before", "after", "half")), case
+        assert outcome["killed"] == (mode in KILLS), outcome
         if mode == "fail":
-            assert outcome["error"] in ("", "StoreError"), case
-            assert not outcome["next"], case
+            assert outcome["error"] in ("", "StoreError"), outcome
+            assert not outcome["next"], outcome
         found = told(root)
         allowed = [before, after]
         if mode == "fail":
             allowed = (
                 [after] if not outcome["error"] else [before] if "is stored" not in outcome["message"] else allowed
             )
-        assert found in allowed, (case, found)
-        again(root, before, case)
-        shutil.rmtree(root)
+        assert found in allowed, (outcome, found)
+        again(root, before, outcome)
+
+    walk(run_case, calls, cases, of=verb)
 
 
 def again(root: Path, before: Told, case: object) -> None:

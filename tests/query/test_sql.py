@@ -177,3 +177,39 @@ def test_sql_over_a_snapshot_that_was_removed_meanwhile_is_not_called_wrong(tmp_
         with pytest.raises(IndexUnusableError):
             session.ask("SELECT count(*) FROM observations")
         assert memory.sql("SELECT count(*) AS n FROM observations").to_pylist() == [{"n": 1}]
+
+
+@pytest.mark.parametrize("compacted", [False, True])
+@pytest.mark.parametrize("as_owner", [False, True])
+def test_lists_and_the_current_views_count_what_recall_gives(tmp_path: Path, compacted: bool, as_owner: bool) -> None:
+    """What holds now: neither superseded, archived, expired nor of a time to come; with history, everything."""
+    past, future = "2020-01-01", "2099-01-01"
+    spans = [
+        {}, {"valid_from": past}, {"valid_from": future}, {"valid_until": future}, {"expires_at": future},
+        {"status": "provisional"}, {"status": "archived"}, {"status": "superseded"},
+        {"status": "superseded", "valid_until": future}, {"valid_until": "2020-02-01", "observed_at": past},
+        {"expires_at": "2020-02-01", "observed_at": past}, {"valid_from": past, "valid_until": future},
+    ]  # fmt: skip
+    with Memory(tmp_path) as memory:
+        for number, span in enumerate(spans):
+            memory.add_observation(
+                title=f"N{number}", content="-", category=f"c{number}", tags=["t", f"t{number}"], entities=["E", f"E{number}"], **span
+            )  # fmt: skip
+        if compacted:
+            memory.compact()
+        memory.grant("*", "org:store", ["read"])
+        asked = memory if as_owner else memory.session(user_id="u", agent_id="a")
+        found = [o.title for o in asked.recall(limit=100).observations]
+        everything = [o.title for o in asked.recall(limit=100, include_history=True).observations]
+        assert len(everything) == len(spans) > len(found) > 1
+        for titles, view, history in ((found, "current_observations", False), (everything, "observations", True)):
+            assert sorted(r["title"] for r in asked.sql(f"select title from {view}").to_pylist()) == sorted(titles)
+            numbers = sorted(title[1:] for title in titles)
+            categories = asked.list_categories(include_history=history).items
+            assert sorted(item["category"][1:] for item in categories) == numbers
+            assert asked.list_communities(include_history=history).total == len(titles)
+            for listed, name in ((asked.list_tags, "tag"), (asked.list_entities, "key")):
+                items = listed(include_history=history).items
+                assert items[0]["n_observations"] == len(titles)
+                assert sorted(item[name][1:] for item in items[1:]) == numbers
+        assert set(asked.graph()) == {"e", *(f"e{title[1:]}" for title in found)}

@@ -352,3 +352,28 @@ def test_a_clone_empties_what_git_brings_back(tmp_path: Path) -> None:
         assert places_with(there, WORDS[:3]) == []
         assert turns(other, "s") == ["It rains today."]
         assert not list((there / "sources/documents").iterdir())
+
+
+def test_check_lists_sources_that_came_back(tmp_path: Path) -> None:
+    """A turn put back into its transcript, a whole transcript and a document; a sync takes them out."""
+    with Memory(tmp_path) as memory:
+        memory.ingest_chat([{"role": "user", "text": f"I moved to {word} then."} for word in WORDS[:2]], session="one")
+        memory.ingest_chat([{"role": "user", "text": f"I sold the {WORDS[2]} then."}], session="two")
+        document = memory.ingest_text(f"Minutes: the {WORDS[3]} was closed in May.").source
+        sources = tmp_path / "sources"
+        before = {path: path.read_bytes() for path in sources.rglob("*") if path.is_file()}
+        memory.erase(session="two", reason="asked for")
+        memory.erase(source=document, reason="asked for")
+        memory.erase(source="sources/chats/one.jsonl#turn=1", reason="asked for")
+        assert memory.check().problems == ()
+        for path, data in before.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+        found = memory.check()
+        assert not found.ok
+        assert {p.code for p in found.problems} == {"source_came_back"}
+        assert {p.where for p in found.problems} >= {"sources/chats/one.jsonl", "sources/chats/two.jsonl", document}
+        memory.sync()
+        assert memory.check().problems == ()
+        assert turns(memory, "one") == [f"I moved to {WORDS[0]} then."]
+        assert not places_with(tmp_path, WORDS[1:4])

@@ -91,6 +91,24 @@ def test_a_correction_takes_the_place_of_a_turn_and_loses_no_word(tmp_path: Path
     assert kept == [(2, "Then we go with Postgres.", None), (2, "Then we go with MySQL.", 1)]
 
 
+def test_no_turn_changes_the_role_of_one_that_is_there(tmp_path: Path) -> None:
+    """A correction is of words: else what an assistant said could become a statement of the user."""
+    said = {"role": "assistant", "id": "a", "text": "The user likes to smoke cigars."}
+    with Memory(tmp_path) as memory:
+        memory.ingest_chat([said], session="s")
+        for other in (said | {"role": "user"}, said | {"role": "user", "text": "I like to smoke."}):
+            for correction in (False, True):
+                done = memory.ingest_chat([other | {"correction": correction}], session="s")
+                assert done.n_new == 0
+                assert "of the role 'assistant'" in done.warnings[-1]
+        assert (
+            memory.ingest_chat([said | {"text": "The user smokes cigars.", "correction": True}], session="s").n_new == 1
+        )
+    assert [(line["role"], line["text"]) for line in lines(tmp_path, "s.jsonl")[1:]] == [
+        ("assistant", "The user likes to smoke cigars."), ("assistant", "The user smokes cigars."),
+    ]  # fmt: skip
+
+
 def test_what_is_not_final_is_kept_apart_until_it_is(tmp_path: Path) -> None:
     """Voice input that is still coming is no turn; its final form is one, once."""
     kept = tmp_path / ".grail/local/partial/s.json"
@@ -230,7 +248,7 @@ def test_a_document_is_kept_once_by_its_bytes(tmp_path: Path) -> None:
         assert memory.recall().abstention is not None
         with pytest.raises(NotFoundError):
             memory.ingest_document(tmp_path / "none.txt")
-        with pytest.raises(NotFoundError):
+        with pytest.raises(InputError, match="is a folder"):
             memory.ingest_document(tmp_path)
         for odd in ("a\0b", "~nobody-of-that-name/x", "x" * 5000):
             with pytest.raises((InputError, NotFoundError, StoreError)):

@@ -157,6 +157,24 @@ def test_history_tells_who_when_and_why_from_every_revision(memory: Memory) -> N
         memory.history(second)
 
 
+def test_history_across_scopes_holds_what_both_sides_name(memory: Memory) -> None:
+    """What somebody says in a scope of his own to have replaced is no part of the history there, not for the owner either."""
+    first = add(memory)
+    second = memory.revise(first, action="supersede", reason="They moved.", content="Kiel.").new_id
+    with memory.session(user_id="u2", agent_id="a1") as other:
+        claim = other.add_observation(content="Rome.", supersedes=second).id
+        assert {o.id for o in other.history(claim).revisions} == {claim}
+    memory.update(second, scope="user:ann")  # both still name each other
+    for _ in range(2):
+        assert {o.id for o in memory.history(first).revisions} == {first, second}
+        assert {o.scope for o in memory.history(first).revisions} == {None, "user:ann"}
+        assert {o.id for o in memory.history(claim).revisions} == {claim}
+        memory.compact()
+    memory.grant("user:u3", "org:store", ["read"])
+    with memory.session(user_id="u3", agent_id="a1") as reader:
+        assert {o.id for o in reader.history(first).revisions} == {first}
+
+
 def test_history_of_a_loop_made_by_hand_ends(memory: Memory) -> None:
     """Two files that each say that they supersede the other are two revisions, not an endless tale."""
     one = add(memory)
