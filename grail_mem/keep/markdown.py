@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from grail_mem.errors import GrailError
 from grail_mem.keep.foreign.place import Place
+from grail_mem.keep.foreign.said import skip
 from grail_mem.keep.foreign.streamed import READING
 from grail_mem.keep.members import SOURCES
 from grail_mem.keep.record import Incoming, Records, Skipped
@@ -61,8 +62,9 @@ def records(place: Place, notes: str, adopted: Mapping[str, Mapping[str, str]]) 
             yield _observation(number, name, data, adopted.get(name, {}))
         else:
             yield Skipped(number, name, "it is no file of an observation", name)
-    for number, left in enumerate(place.left, start=number + 1):  # noqa: B020  goes on counting
-        yield Skipped(number, left.name, left.reason, left.where)
+    hidden = [skip(name, "", "a hidden folder is not read") for name in place.hidden]
+    for at, left in enumerate((*place.left, *hidden), start=number + 1):
+        yield Skipped(at, left.name, left.reason, left.where)
 
 
 def _observation(number: int, name: str, data: bytes, adopted: Mapping[str, str]) -> Incoming | Skipped:

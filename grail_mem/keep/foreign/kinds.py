@@ -118,17 +118,23 @@ def _value(line: bytes) -> Any:
 
 
 def _items(place: Place) -> Iterator[tuple[str, str, Any]]:
-    """The records of a file, whether it is one value or lines of them: where each stands, its member, and the value."""
-    name = next(iter(place.files))
-    with place.open(name) as file:
-        whole = _is_whole(file)
-    with place.open(name) as file:
-        if whole:
-            for piece in pieces(file):
-                yield f"{piece.key or 'item'} {piece.number}".removesuffix(" 0"), piece.key, piece
-        else:
-            for number, value in lines(file):
-                yield f"line {number}", "", Piece("", number, value)
+    """The records of files, whether each is one value or lines of them: where a record stands, its member, and the piece."""
+    for name in sorted(place.files):
+        begin = "" if place.shape == "file" else f"{name}, "
+        if begin and not name.lower().endswith((".json", ".jsonl")):
+            yield name, "", Piece("", 0, Odd("it is no file of JSON"))
+            continue
+        try:
+            with place.open(name) as file:
+                whole = _is_whole(file)
+            with place.open(name) as file:
+                for piece in pieces(file) if whole else (Piece("", at, value) for at, value in lines(file)):
+                    where = (
+                        f"{piece.key or 'item'} {piece.number}".removesuffix(" 0") if whole else f"line {piece.number}"
+                    )
+                    yield begin + where, piece.key, piece
+        except READING as error:
+            yield name, "", Piece("", 0, Odd(f"it cannot be read: {error}"))
 
 
 def _is_whole(file: IO[bytes]) -> bool:
