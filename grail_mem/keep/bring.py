@@ -303,7 +303,7 @@ class _Run:
         for name, value in record.origin.items():
             said = str(value)[:_LONGEST_ORIGIN].encode(errors="replace")
             try:
-                if screened_bytes("where it came from", said, self._view.settings) == said:
+                if name == "from" or screened_bytes("where it came from", said, self._view.settings) == said:
                     kept[name] = said.decode()
             except InputError:
                 continue
