@@ -67,6 +67,11 @@ def stream() -> IO[bytes]:
     return sys.stdout.buffer
 
 
+def shows_bytes() -> bool:
+    """Whether bytes on stdout would be shown to people, who cannot read them."""
+    return sys.stdout.isatty()
+
+
 def flush() -> None:
     """Send what was printed."""
     sys.stdout.flush()

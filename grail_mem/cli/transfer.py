@@ -1,8 +1,9 @@
-"""`grail export` and `grail import`: observations as lines of JSON, and back; and other programs' memories."""
+"""`grail export` and `grail import`: observations in several formats, and back; and other programs' memories."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,7 +12,12 @@ from grail_mem.cli import output
 from grail_mem.cli.which import split, which
 from grail_mem.errors import InputError
 
-_SHOWN = 50
+if TYPE_CHECKING:  # of no use to the other commands
+    from grail_mem.keep.record import Skipped
+
+_EXAMPLES = 3
+"""How many of those that are skipped for one reason are named."""
+_BINARY = ("markdown", "parquet")
 
 
 def export_command(
@@ -19,8 +25,13 @@ def export_command(
     *,
     out: Annotated[
         str | None,
-        typer.Option("--out", metavar="FILE", help="The file, or a folder; without it, stdout. Outside the store."),
+        typer.Option(
+            "--out", metavar="FILE", help="The file, or a folder; without it or with -, stdout. Outside the store."
+        ),
     ] = None,
+    format: Annotated[  # noqa: A002  the word of the option
+        str, typer.Option("--format", help="jsonl, markdown (a zip of the files), graphml or parquet.")
+    ] = "jsonl",
     since: o.Since = None,
     before: o.Before = None,
     category: o.AnyCategory = None,
@@ -40,23 +51,30 @@ def export_command(
     text: o.Containing = None,
     as_of: o.AsOf = None,
     believed_at: o.BelievedAt = None,
+    history: Annotated[
+        bool, typer.Option("--history/--no-history", help="Also what is superseded, archived or over.")
+    ] = True,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count.")] = False,
     root: o.Root = None,
     as_json: o.AsJson = False,
 ) -> None:
-    """Write observations as lines of JSON, files and all.
+    """Write observations as lines of JSON, or in another format.
 
-    Without a condition that is everything, what is hidden, tombstones, sources and grants included.
+    Lines hold the files and all: without a condition also what is hidden, tombstones, sources and grants.
     """
+    out = None if out == "-" else out
     if out is None and as_json and not dry_run:
         raise InputError("--json and the export would both go to stdout.", hint="Name a file with --out.")
+    if out is None and not dry_run and format in _BINARY and output.shows_bytes():
+        raise InputError(f"The format {format} is nothing for a terminal.", hint="Name a file with --out.")
     with which(directory, root).keep() as memory, output.progress("exporting") as show:
         done = memory.export(
             output.stream() if out is None else out, since=since, before=before, category=category, tags=tags,
             tags_all=tags_all, entity_names=entity_names, entity_types=entity_types, relationship_type=relationship_type,
             min_confidence=o.number(min_confidence), kind=kind, status=status, source_kind=source_kind, session=session,
-            speaker=speaker, scope=scope, attribute=attribute, text=text, as_of=as_of, believed_at=believed_at, force=force, dry_run=dry_run, progress=show,
+            speaker=speaker, scope=scope, attribute=attribute, text=text, as_of=as_of, believed_at=believed_at, include_history=history,
+            format=format, force=force, dry_run=dry_run, progress=show,
         )  # fmt: skip
     if as_json:
         output.show_json(done.to_dict())
@@ -65,13 +83,36 @@ def export_command(
         output.note(f"skipped {path}: {reason}")
     counts = [output.counted(done.n_observations, "observation"), output.counted(done.n_tombstones, "tombstone")]
     counts += [output.counted(done.n_sources, "source"), output.counted(done.n_grants, "grant")]
+    if done.format == "graphml":
+        n = done.n_entities
+        counts = [
+            f"{n} {'entity' if n == 1 else 'entities'}",
+            output.counted(done.n_relationships, "relationship"),
+        ]
+    elif done.format != "jsonl":
+        counts = counts[:1]
     said = f"{', '.join(counts)}{f': {done.path}' if done.path else ''}"
     (output.note if out is None and not dry_run else output.say)(f"would hold {said}" if dry_run else said)
+
+
+def _show_skipped(skipped: Sequence[Skipped]) -> None:
+    """Say what was skipped, those of one reason together."""
+    reasons: dict[str, list[Skipped]] = {}
+    for item in skipped:
+        reasons.setdefault(item.reason, []).append(item)
+    for reason, items in reasons.items():
+        named = ", ".join(f"{item.place}{f' ({item.name})' if item.name else ''}" for item in items[:_EXAMPLES])
+        more = f" and {len(items) - _EXAMPLES} more; --json lists all" if len(items) > _EXAMPLES else ""
+        output.note(f"skipped {named}{more}: {reason}")
 
 
 def import_command(
     words: Annotated[list[str] | None, typer.Argument(metavar="[DIR] FILE", hidden=True)] = None,
     *,
+    kind: Annotated[
+        str | None,
+        typer.Option("--from", metavar="KIND", help="What FILE is; without it, that is told from what is in it."),
+    ] = None,
     partial: Annotated[
         bool, typer.Option("--partial", help="Take what is whole of an export that was cut off or changed.")
     ] = False,
@@ -84,23 +125,28 @@ def import_command(
 ) -> None:
     """Take the records of a file into the store, each once.
 
-    FILE is an export, lines of JSON with title and content, memory.jsonl of the MCP memory server, or conversations.json of
-    ChatGPT or Claude. What cannot be taken is listed, and stops nothing else.
+    FILE is a file, a folder or a zip: an export (grail, markdown), lines of JSON with title and content (drafts), or of
+    another program (chatgpt, claude, mcp, mem0, basic-memory, obsidian, graphgrail, citefold). What cannot be taken is
+    listed, and stops nothing else.
     """
     place, own = split("import", words, root, ["FILE"])
     with place.open() as memory, output.progress("importing") as show:
         done = memory.import_file(
-            own[0], partial=partial, with_grants=with_grants, dry_run=dry_run, reason=reason, actor=actor, progress=show
+            own[0],
+            kind=kind,
+            partial=partial,
+            with_grants=with_grants,
+            dry_run=dry_run,
+            reason=reason,
+            actor=actor,
+            progress=show,
         )
     if as_json:
         output.show_json(done.to_dict())
         return
     for old, new in done.remapped.items():
         output.say(f"{old} is {new} here")
-    for item in done.skipped[:_SHOWN]:
-        output.note(f"skipped line {item.line}{f' ({item.name})' if item.name else ''}: {item.reason}")
-    if len(done.skipped) > _SHOWN:
-        output.note(f"and {len(done.skipped) - _SHOWN} more; --json lists all")
+    _show_skipped(done.skipped)
     would = "would be " if dry_run else ""
     counts = [f"{output.counted(done.n_added, 'observation')} {would}added", f"{done.n_unchanged} there already"]
     counts += [f"{n} {what} {would}taken" for n, what in ((done.n_sources, "sources"), (done.n_grants, "grants")) if n]

@@ -16,9 +16,11 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from grail_mem.errors import ConflictError, GrailError, InputError
+from grail_mem.keep.foreign.said import key_id
 from grail_mem.keep.forgotten import is_forgotten, receipts_in
 from grail_mem.keep.imported import Beside, Imported, is_news, tombstone
-from grail_mem.keep.incoming import File, Incoming, Skipped, open_file
+from grail_mem.keep.incoming import File, open_file
+from grail_mem.keep.record import Incoming, Skipped
 from grail_mem.keep.remap import clashing, rewritten
 from grail_mem.model.observation import fingerprint
 from grail_mem.model.times import format_time
@@ -39,6 +41,7 @@ from grail_mem.write.staged import Placing, discard, make_durable, place, stage,
 from grail_mem.write.validate import Draft, make_observation
 
 BATCH: Final = 500
+_LONGEST_ORIGIN: Final = 500
 _TRIES: Final = 5
 """How often a plan is made anew since somebody else took an id meanwhile."""
 
@@ -78,18 +81,20 @@ def import_file(
     path: Path,
     *,
     actor: str,
+    form: str = "",
     reason: str = "",
     partial: bool = False,
     with_grants: bool = False,
     dry_run: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> Imported:
-    """Take the records of a file into a store.
+    """Take the records of a file, a folder or a zip into a store.
 
     Args:
         view: The store.
-        path: The file.
+        path: The file, folder or zip.
         actor: Who does it.
+        form: Its form; empty to tell it from what is in it.
         reason: Why, for the ledger.
         partial: Take what is whole of an export that was cut off or changed.
         with_grants: Take grants, too.
@@ -102,7 +107,7 @@ def import_file(
         InputError: Its form is not known, or it is an export that was cut off or changed, and `partial` is not given.
         StoreError: It is of a later version, or the disk did not take it; what was taken by then stays.
     """
-    file = open_file(path)
+    file = open_file(path, form)
     fault = file.fault()
     if fault and not partial:
         raise InputError(f"{path.name}: {fault}. Nothing was imported.", hint="`--partial` takes what is whole of it.")
@@ -136,7 +141,7 @@ class _Run:
         self._done = done = Imported(self._file.form, dry_run=self._dry_run, n_added=added)
         self._added_before = added
         self._receipts = receipts_in(history(self._view.layout), default_scope=self._view.access.default_scope)
-        plan = self._plan()
+        plan = self._plan(progress)
         done.remapped = dict(plan.ids)
         beside = Beside(self._view, done, with_grants=self._with_grants, actor=self._actor)
         records = self._records()
@@ -144,12 +149,17 @@ class _Run:
         while batch := list(islice(records, BATCH)):
             done.skipped += [item for item in batch if isinstance(item, Skipped)]
             taken = [item for item in batch if isinstance(item, Incoming)]
+            before = len(done.skipped)
             beside.take_sources([item for item in taken if item.kind == "source"])
-            self._take_observations(plan, [item for item in taken if item.kind == "observation"])
             beside.take_grants([item for item in taken if item.kind == "grant"])
+            done.n_beside += sum(item.kind != "observation" for item in taken) - (len(done.skipped) - before)
+            self._take_observations(plan, [item for item in taken if item.kind == "observation"])
+            done.n_records += len(batch)
             n_done += len(batch)
             progress(n_done)
+        before = len(done.skipped)
         beside.take_tombstones({plan.ids.get(id_, id_): said for id_, said in plan.tombstones.items()})
+        done.n_beside -= len(done.skipped) - before
         done.n_unchanged = max(done.n_unchanged - self._added_before, 0)
         done.skipped.sort(key=lambda item: item.line)
         return done
@@ -165,13 +175,15 @@ class _Run:
 
     # -- the plan -----------------------------------------------------------------------------------------------------------
 
-    def _plan(self) -> _Plan:
+    def _plan(self, progress: Callable[[int], None]) -> _Plan:
         """Look through the file: ids that are taken, ids that come twice, tombstones."""
         digests: dict[str, tuple[str, int]] = {}
         twice: dict[int, int] = {}
         named: dict[str, str] = {}
         tombstones: dict[str, Mapping[str, Any]] = {}
-        for record in self._records():
+        for number, record in enumerate(self._records()):
+            if number % BATCH == 0:
+                progress(0)
             if isinstance(record, Skipped):
                 continue
             if record.kind == "tombstone" and is_id(record.id):
@@ -240,7 +252,10 @@ class _Run:
     def _ready(self, plan: _Plan, record: Incoming) -> _Ready | None:
         """The file that a record becomes, or nothing when it is skipped."""
         if record.line in plan.twice:
-            self._skip(record, f"line {plan.twice[record.line]} has the same id")
+            same = (
+                "the same statement comes before" if record.key else f"line {plan.twice[record.line]} has the same id"
+            )
+            self._skip(record, same)
             return None
         try:
             made = self._made(plan, record)
@@ -279,8 +294,20 @@ class _Run:
                 fields[name] = _replaced(fields[name], plan.ids)
         fields.pop("slug", None)
         made, _ = make_observation(Draft(**fields), now=datetime.now(UTC), settings=self._view.settings)
-        made = replace(made, id=id_)
+        made = replace(made, id=id_, extra=self._origin(record))
         return _Ready(record, id_, render_observation(made), FileRow(made, UNKNOWN_STATE))
+
+    def _origin(self, record: Incoming) -> dict[str, Any]:
+        """What the file keeps of where it came from; what the settings would change of it is left out."""
+        kept = {}
+        for name, value in record.origin.items():
+            said = str(value)[:_LONGEST_ORIGIN].encode(errors="replace")
+            try:
+                if name == "from" or screened_bytes("where it came from", said, self._view.settings) == said:
+                    kept[name] = said.decode()
+            except InputError:
+                continue
+        return {"imported": kept} if kept else {}
 
     def _decide(self, plan: _Plan, ready: Sequence[_Ready]) -> tuple[list[tuple[_Ready, Entry]], list[Entry]]:
         """What is new of a batch with what the ledger is told of it, and tombstones; the write lock is held."""
@@ -341,6 +368,8 @@ def _id_of(record: Incoming) -> str:
     """The id of a record: its own, or for a draft one that is made of what it says."""
     if record.data is not None:
         return record.id
+    if record.key:
+        return key_id(record.key, str(record.draft.get("content", "")))
     said = json.dumps(dict(record.draft), sort_keys=True, default=str)
     return derived_id("draft", sha256(said.encode(errors="surrogatepass")).hexdigest())
 

@@ -1,4 +1,4 @@
-"""Export: observations as lines of JSON, each with the very bytes of its file, and what belongs to them.
+"""Export: observations as lines of JSON, each with the very bytes of its file, and what belongs to them; or in another format.
 
 The first line says what follows, the last one holds a digest of all before it. Knows nothing of how they are read.
 """
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from hashlib import sha256
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Any, Final, Protocol
 
 from grail_mem.errors import InputError
 from grail_mem.keep.members import SOURCES, members
@@ -28,7 +28,8 @@ from grail_mem.store.ledger_line import Entry
 from grail_mem.write.edited import Edited, read_all
 
 FORMAT: Final = 1
-SUFFIX: Final = ".jsonl"
+SUFFIXES: Final = {"jsonl": ".jsonl", "markdown": ".zip", "graphml": ".graphml", "parquet": ".parquet"}
+"""How a file of each format ends."""
 GRANTS: Final = ("grant", "revoke")
 _BATCH: Final = 500
 
@@ -44,9 +45,12 @@ class Exported:
         n_tombstones: What says that an observation is hidden.
         n_sources: Files under `sources/`.
         n_grants: Entries that grant or revoke.
-        digest: SHA-256 over all lines but the last.
+        n_entities: Entities, of a graph.
+        n_relationships: Relationships, of a graph.
+        digest: SHA-256 over all lines but the last, of lines.
         skipped: Paths that could not be read, each with the reason.
         dry_run: Whether nothing was written.
+        format: `jsonl`, `markdown`, `graphml` or `parquet`.
     """
 
     path: str = ""
@@ -55,15 +59,19 @@ class Exported:
     n_tombstones: int = 0
     n_sources: int = 0
     n_grants: int = 0
+    n_entities: int = 0
+    n_relationships: int = 0
     digest: str = ""
     skipped: Mapping[str, str] = field(default_factory=dict)
     dry_run: bool = False
+    format: str = "jsonl"
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain JSON values."""
         return {
-            "path": self.path, "n_observations": self.n_observations, "n_hidden": self.n_hidden,
-            "n_tombstones": self.n_tombstones, "n_sources": self.n_sources, "n_grants": self.n_grants, "digest": self.digest,
+            "path": self.path, "format": self.format, "n_observations": self.n_observations, "n_hidden": self.n_hidden,
+            "n_tombstones": self.n_tombstones, "n_sources": self.n_sources, "n_grants": self.n_grants,
+            "n_entities": self.n_entities, "n_relationships": self.n_relationships, "digest": self.digest,
             "skipped": dict(self.skipped), "dry_run": self.dry_run,
         }  # fmt: skip
 
@@ -73,43 +81,72 @@ def export(
     out: Path | IO[bytes],
     f: Filter,
     *,
+    form: str = "jsonl",
     force: bool = False,
     dry_run: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> Exported:
-    """Write observations as lines of JSON.
+    """Write observations as lines of JSON, as the folder of their files in a zip, as a graph, or as a table.
 
-    Without a condition that is everything: what is hidden, the tombstones, the sources and the grants, too. With one, or for
-    a session, it is the observations alone that meet it and that may be read.
+    Lines without a condition are everything: what is hidden, the tombstones, the sources and the grants, too. With one, or
+    for a session, and in the other formats, it is the observations that meet it and that may be read.
 
     Args:
         view: The store.
         out: The file, a folder in which it gets a name with the time, or a stream.
         f: The conditions.
+        form: `jsonl`, `markdown`, `graphml` or `parquet`.
         force: Replace a file that is there.
         dry_run: Only count.
         progress: Called with how many observations are written.
 
     Raises:
         ConflictError: The file is there already.
-        InputError: The file would lie inside the store.
+        InputError: The file would lie inside the store, or the format is not known.
         StoreError: The disk did not take it; then there is no file.
     """
-    writing = _Writing(progress or (lambda _: None))
+    if form not in SUFFIXES:
+        raise InputError(f"{str(form)[:60]!r} is no format of exports.", hint=f"The formats are {', '.join(SUFFIXES)}.")
+    writing = _writing(form, progress or (lambda _: None))
     if dry_run:
         return writing.run(view, f, _Nowhere(), path=str(out) if isinstance(out, Path) else "", dry_run=True)
     if not isinstance(out, Path):
         return writing.run(view, f, out)
-    target = target_of(view.layout, out, suffix=SUFFIX, force=force)
+    target = target_of(view.layout, out, suffix=SUFFIXES[form], force=force)
     with translated(f"write {target.name}"), written_whole(target, force=force) as file:
         return writing.run(view, f, file, path=str(target))
+
+
+class Writing(Protocol):
+    """An export on its way, of one format."""
+
+    def run(self, view: View, f: Filter, file: Any, *, path: str = "", dry_run: bool = False) -> Exported:
+        """Write what meets the conditions into a file."""
+        ...
+
+
+def _writing(form: str, progress: Callable[[int], None]) -> Writing:
+    if form == "jsonl":
+        return _Writing(progress)
+    from grail_mem.keep.export_graph import GraphWriting
+    from grail_mem.keep.export_table import TableWriting
+    from grail_mem.keep.export_zip import ZipWriting
+
+    made: dict[str, Callable[[Callable[[int], None]], Writing]]
+    made = {"markdown": ZipWriting, "graphml": GraphWriting, "parquet": TableWriting}
+    return made[form](progress)
 
 
 class _Nowhere:
     """Takes bytes and keeps none."""
 
+    closed: Final = False
+
     def write(self, data: bytes) -> int:
-        return len(data)
+        return len(memoryview(data))
+
+    def flush(self) -> None:
+        """Nothing is kept back."""
 
 
 class _Writing:
@@ -118,16 +155,19 @@ class _Writing:
     def __init__(self, progress: Callable[[int], None]) -> None:
         self._progress = progress
         self._digest = sha256()
-        self.counts = dict.fromkeys(("n_observations", "n_hidden", "n_tombstones", "n_sources", "n_grants"), 0)
+        self.counts: dict[str, Any] = dict.fromkeys(
+            ("n_observations", "n_hidden", "n_tombstones", "n_sources", "n_grants"), 0
+        )
         self.skipped: dict[str, str] = {}
 
     def run(self, view: View, f: Filter, file: Any, *, path: str = "", dry_run: bool = False) -> Exported:
         whole = view.access.principal is None and not f.conditions()
         self._put(file, {"type": "grail_export", "version": FORMAT, "notes": view.layout.notes, "whole": whole})
         if whole:
-            for source in _sources(view):
-                self._put(file, source, "n_sources")
-        for edited in _observations(view, f, whole=whole, skipped=self.skipped):
+            for source, data in sources_of(view):
+                said = {"type": "source", "path": source, **_bytes(data), "sha256": sha256(data).hexdigest()}
+                self._put(file, said, "n_sources")
+        for edited in selected(view, f, whole=whole, skipped=self.skipped):
             self._put(file, _record(edited), "n_observations")
             self.counts["n_hidden"] += edited.hidden
             self._progress(self.counts["n_observations"])
@@ -145,8 +185,15 @@ class _Writing:
             self.counts[kind] += 1
 
 
-def _observations(view: View, f: Filter, *, whole: bool, skipped: dict[str, str]) -> Iterator[Edited]:
-    """The observations with the bytes of their files, by pages."""
+def selected(view: View, f: Filter, *, whole: bool, skipped: dict[str, str]) -> Iterator[Edited]:
+    """The observations with the bytes of their files, by pages, newest first; those that are hidden last.
+
+    Args:
+        view: The store.
+        f: The conditions.
+        whole: Whether hidden ones come, too.
+        skipped: Gets the paths of those that cannot be read, with the reasons.
+    """
     view.refresh()
     seen: set[str] = set()
     after: Position | None = None
@@ -180,16 +227,20 @@ def _read(view: View, ids: list[str], seen: set[str], skipped: dict[str, str]) -
 
 def _record(edited: Edited) -> dict[str, Any]:
     """One observation: its fields for whoever reads them, and the bytes of its file, which count."""
-    row = edited.row
     record: dict[str, Any] = {"type": "observation", **edited.made.to_dict(), **_bytes(edited.old)}
     record["sha256"] = sha256(edited.old).hexdigest()
     if edited.hidden:
         record["hidden"] = True
-    if row is not None and not row.has_id:
-        record["adopted"] = {
-            "observed_at": format_time(edited.made.observed_at), "recorded_at": format_time(edited.made.recorded_at)
-        }  # fmt: skip
+    if times := adopted_times(edited):
+        record["adopted"] = times
     return record
+
+
+def adopted_times(edited: Edited) -> dict[str, str]:
+    """The times that the file of an observation does not tell; none when it tells its id."""
+    if edited.row is None or edited.row.has_id:
+        return {}
+    return {"observed_at": format_time(edited.made.observed_at), "recorded_at": format_time(edited.made.recorded_at)}
 
 
 def _bytes(data: bytes) -> dict[str, str]:
@@ -200,7 +251,8 @@ def _bytes(data: bytes) -> dict[str, str]:
         return {"file_base64": b64encode(data).decode()}
 
 
-def _sources(view: View) -> Iterator[dict[str, Any]]:
+def sources_of(view: View) -> Iterator[tuple[str, bytes]]:
+    """The files under `sources/` by their paths, with their bytes."""
     for member in members(view.layout).files:
         if member.path.startswith(f"{SOURCES}/"):
             folder, _, name = member.path.rpartition("/")
@@ -209,7 +261,7 @@ def _sources(view: View) -> Iterator[dict[str, Any]]:
                     data, _ = read_file(name, dir_fd=descriptor)
             except (FileNotFoundError, InputError):
                 continue
-            yield {"type": "source", "path": member.path, **_bytes(data), "sha256": sha256(data).hexdigest()}
+            yield member.path, data
 
 
 def _entries(view: View) -> Iterator[tuple[str, dict[str, Any]]]:

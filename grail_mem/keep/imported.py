@@ -14,8 +14,8 @@ from typing import Any
 from grail_mem.errors import InputError
 from grail_mem.keep.export import GRANTS
 from grail_mem.keep.forgotten import receipts_in
-from grail_mem.keep.incoming import Incoming, Skipped
 from grail_mem.keep.members import SOURCES, unit_of
+from grail_mem.keep.record import Incoming, Skipped
 from grail_mem.model.times import format_time
 from grail_mem.model.ulid import is_id
 from grail_mem.query.view import View
@@ -33,8 +33,10 @@ class Imported:
 
     Attributes:
         form: The form of the file.
+        n_records: Records that were read: as many as were added, there already, taken beside observations, or skipped.
         n_added: Observations that are new.
         n_unchanged: Observations that were there already.
+        n_beside: Sources, grants and tombstones that were taken or there already.
         n_hidden: Observations that are hidden now since the file says so.
         n_sources: Files under `sources/` that are new.
         n_grants: Grants and revocations that are new.
@@ -44,8 +46,10 @@ class Imported:
     """
 
     form: str = ""
+    n_records: int = 0
     n_added: int = 0
     n_unchanged: int = 0
+    n_beside: int = 0
     n_hidden: int = 0
     n_sources: int = 0
     n_grants: int = 0
@@ -61,15 +65,15 @@ class Imported:
     def to_dict(self) -> dict[str, Any]:
         """The result as plain JSON values."""
         return {
-            "form": self.form, "n_added": self.n_added, "n_unchanged": self.n_unchanged, "n_hidden": self.n_hidden,
-            "n_sources": self.n_sources, "n_grants": self.n_grants, "remapped": dict(self.remapped),
+            "form": self.form, "n_records": self.n_records, "n_added": self.n_added, "n_unchanged": self.n_unchanged,
+            "n_beside": self.n_beside, "n_hidden": self.n_hidden, "n_sources": self.n_sources, "n_grants": self.n_grants, "remapped": dict(self.remapped),
             "skipped": [item.to_dict() for item in self.skipped], "dry_run": self.dry_run,
         }  # fmt: skip
 
     def skip(self, record: Incoming, reason: str) -> None:
         """Note that a record was not taken."""
         name = record.id or record.path or str(record.draft.get("title", ""))[:200]
-        self.skipped.append(Skipped(record.line, name, reason))
+        self.skipped.append(Skipped(record.line, name, reason, record.where))
 
 
 def is_news(view: View, id_: str, said: Mapping[str, Any]) -> bool:

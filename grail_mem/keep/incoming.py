@@ -8,102 +8,64 @@ from __future__ import annotations
 import json
 from base64 import b64decode
 from binascii import Error as BinasciiError
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import Any, Final
 
-from grail_mem.errors import InputError, NotFoundError, StoreError
-from grail_mem.keep import foreign
+from grail_mem.errors import InputError, StoreError
+from grail_mem.keep import markdown
 from grail_mem.keep.export import FORMAT
+from grail_mem.keep.foreign.kinds import KINDS, lines, recognised
+from grail_mem.keep.foreign.place import Place, place_at
+from grail_mem.keep.foreign.said import Said, skip
+from grail_mem.keep.foreign.streamed import Odd
+from grail_mem.keep.record import Incoming, Records, Skipped
 from grail_mem.model.ulid import is_id
 from grail_mem.store.files import translated
 from grail_mem.write.validate import DRAFT_FIELDS
 
-MAX_LINE: Final = 64 << 20
-"""Longest line, in bytes; chosen: far more than an observation may have, and far less than memory."""
-MAX_WHOLE: Final = 1 << 30
-"""Largest file of a form that has to be read as a whole."""
-
-
-@dataclass(frozen=True, slots=True)
-class Incoming:
-    """One record.
-
-    Attributes:
-        line: Where it stands in the file, or its number.
-        kind: `observation`, `source`, `tombstone` or `grant`.
-        id: The id that it names; empty for none.
-        path: Where its file was; empty for none.
-        category: Its category, where it names one.
-        data: The bytes of its file; None when there is only a draft.
-        draft: The fields of a draft.
-        adopted: The times that its file does not tell.
-        hidden: Whether it is hidden.
-        said: The record itself, of kinds without a file.
-    """
-
-    line: int
-    kind: str = "observation"
-    id: str = ""
-    path: str = ""
-    category: str = ""
-    data: bytes | None = None
-    draft: Mapping[str, Any] = field(default_factory=dict)
-    adopted: Mapping[str, str] = field(default_factory=dict)
-    hidden: bool = False
-    said: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Skipped:
-    """A record that was not taken: where it stands, what it is called, and why not."""
-
-    line: int
-    name: str
-    reason: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """The record as plain JSON values."""
-        return {"line": self.line, "name": self.name, "reason": self.reason}
-
-
-Records = Iterator[Incoming | Skipped]
-
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file of records of a known form.
+    """A file, folder or zip of records of a known form.
 
     Attributes:
-        path: Where it is.
-        form: `grail`, `drafts`, `mcp`, `chatgpt` or `claude`.
+        place: Where it is.
+        form: `grail`, `drafts`, `markdown`, or a kind of foreign stores.
         notes: The folder of the observation files that the paths of an export begin with.
+        adopted: The id and times of files that do not tell theirs, by path, for `markdown`.
     """
 
-    path: Path
+    place: Place
     form: str
     notes: str = ""
+    adopted: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def records(self) -> Records:
         """The records, in order; read anew each time."""
-        if self.form in ("chatgpt", "claude"):
-            yield from _drafts(foreign.CHATS[self.form](_load(self.path)))
-            return
-        reader = {"grail": _grail, "mcp": _mcp, "drafts": _draft}[self.form]
-        for number, value in _lines(self.path):
-            if isinstance(value, Skipped):
-                yield value
-            elif (made := reader(number, value)) is not None:
-                yield made
+        with translated(f"read {self.place.path.name}"):
+            if self.form in KINDS:
+                yield from _foreign(self.place, KINDS[self.form].read)
+                return
+            if self.form == "markdown":
+                yield from markdown.records(self.place, self.notes, self.adopted)
+                return
+            reader = {"grail": _grail, "drafts": _draft}[self.form]
+            for number, value in _lines(self.place):
+                if isinstance(value, Odd):
+                    yield Skipped(number, "", value.reason)
+                elif (made := reader(number, value)) is not None:
+                    yield made
 
     def fault(self) -> str:
         """Why an export is not whole as it was written; empty when it is, or its form has no mark of that."""
         if self.form != "grail":
             return ""
         digest, last = sha256(), b""
-        with translated(f"read {self.path.name}"), self.path.open("rb") as file:
+        with translated(f"read {self.place.path.name}"), self.place.path.open("rb") as file:
             for line in file:
                 digest.update(last)
                 last = line
@@ -116,86 +78,75 @@ class File:
         return "" if end.get("sha256") == digest.hexdigest() else "it was changed: its digest is not that of its lines"
 
 
-def open_file(path: Path) -> File:
-    """A file of records; its form is told from what is in it.
+def open_file(path: Path, form: str = "") -> File:
+    """A file, folder or zip of records; its form is told from what is in it, unless it is named.
 
     Raises:
-        NotFoundError: There is no such file.
-        InputError: It has no form that is known.
+        NotFoundError: There is nothing.
+        InputError: It has no form that is known, or the form that is named is none.
         StoreError: It was written by a later version, or cannot be read.
     """
-    path = path.expanduser()
-    if not path.is_file():
-        raise NotFoundError(f"There is no file {str(path)!r}.")
-    first = next((value for _, value in _lines(path) if not isinstance(value, Skipped)), None)
-    if isinstance(first, dict):
-        if first.get("type") == "grail_export":
-            return _ours(path, first)
-        if first.get("type") in ("entity", "relation") and "type" in first and foreign.is_mcp(first):
-            return File(path, "mcp")
-        if first.keys() & {"title", "content"}:
-            return File(path, "drafts")
-    if _starts_a_list(path):
-        form = foreign.chat_form(_load(path))
-        if form:
-            return File(path, form)
+    if form and form not in FORMS:
+        raise InputError(f"{form[:60]!r} is no kind of stores.", hint=f"The kinds are {', '.join(FORMS)}.")
+    place = place_at(path)
+    with translated(f"read {place.path.name}"):
+        if form in ("", "markdown") and (told := markdown.header(place)) is not None:
+            return File(place, "markdown", _version(place, told), markdown.adopted(told))
+        first = _first(place) if place.shape == "file" else None
+        if form in ("", "grail") and isinstance(first, dict) and first.get("type") == "grail_export":
+            return File(place, "grail", _version(place, first))
+        if not form:
+            form = recognised(place)
+        if not form and isinstance(first, dict) and first.keys() & {"title", "content"}:
+            form = "drafts"
+    if form in KINDS or (form == "drafts" and place.shape == "file"):
+        return File(place, form)
+    if form:
+        raise InputError(f"{place.path.name} is no {form}: {FORMS[form]} was looked for and is not there.")
     raise InputError(
-        f"{path.name} has no form that can be read.",
-        hint="Known are exports of grail, lines of JSON with title and content, memory.jsonl of the MCP memory server, and "
-        "conversations.json of ChatGPT and Claude.",
+        f"{place.path.name} is of no kind that is known. Looked for was: "
+        + "; ".join(f"{mark} ({name})" for name, mark in FORMS.items())
+        + ".",
+        hint="Name the kind with `--from KIND` when it is one of these all the same.",
     )
 
 
-def _ours(path: Path, header: Mapping[str, Any]) -> File:
+FORMS: Final[Mapping[str, str]] = {
+    "grail": "an export of grail, whose first line says so",
+    "markdown": f"a zip or folder of an export with {markdown.HEADER}",
+    "drafts": "lines of JSON with title and content",
+} | {name: kind.mark for name, kind in KINDS.items()}
+"""Every form by its name, with what it is recognised by."""
+
+
+def _version(place: Place, header: Mapping[str, Any]) -> str:
+    """The folder of observation files that an export names, when this version can read it."""
     version, notes = header.get("version"), header.get("notes", "")
     if not isinstance(version, int) or version > FORMAT:
         raise StoreError(
-            f"{path.name} is an export of version {version!r}; this grail_mem reads up to {FORMAT}.",
+            f"{place.path.name} is an export of version {version!r}; this grail_mem reads up to {FORMAT}.",
             hint="Use a newer grail_mem; nothing was touched.",
         )
-    return File(path, "grail", notes if isinstance(notes, str) else "")
+    return notes if isinstance(notes, str) else ""
 
 
-def _starts_a_list(path: Path) -> bool:
-    with translated(f"read {path.name}"), path.open("rb") as file:
-        return file.read(4096).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
+def _first(place: Place) -> Any:
+    return next((value for _, value in _lines(place) if not isinstance(value, Odd)), None)
 
 
-def _load(path: Path) -> Any:
-    with translated(f"read {path.name}"):
-        if path.stat().st_size > MAX_WHOLE:
-            raise InputError(f"{path.name} is larger than {MAX_WHOLE} bytes.", hint="Split it.")
-        data = path.read_bytes()
-    try:
-        return json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path.name} is not valid JSON: {error}.") from error
+def _lines(place: Place) -> Iterator[tuple[int, Any]]:
+    with place.path.open("rb") as file:
+        yield from lines(file)
 
 
-def _lines(path: Path) -> Iterator[tuple[int, Any]]:
-    """The values in the lines of a file, each with its number; a line that holds none as what is skipped."""
-    with translated(f"read {path.name}"), path.open("rb") as file:
-        number = 0
-        while line := file.readline(MAX_LINE + 1):
-            number += 1
-            if len(line) > MAX_LINE:
-                _skip_line(file, line)
-                yield number, Skipped(number, "", f"the line is longer than {MAX_LINE} bytes")
-            elif line.strip(b"\xef\xbb\xbf \t\r\n"):
-                yield number, _value(number, line)
-
-
-def _skip_line(file: IO[bytes], line: bytes) -> None:
-    while line and not line.endswith(b"\n"):
-        line = file.readline(MAX_LINE)
-
-
-def _value(number: int, line: bytes) -> Any:
-    try:
-        value = json.loads(line.removeprefix(b"\xef\xbb\xbf"))
-    except (ValueError, RecursionError):
-        return Skipped(number, "", "the line is no JSON")
-    return value if isinstance(value, dict) else Skipped(number, "", "the line holds no object")
+def _foreign(place: Place, read: Callable[[Place], Iterator[Said]]) -> Records:
+    """What a foreign store says, and what was left out on the way to it."""
+    hidden = [skip(name, "", "a hidden folder is not read") for name in place.hidden]
+    for number, said in enumerate(chain(read(place), place.left, hidden), start=1):
+        if said.reason:
+            yield Skipped(number, said.name, said.reason, said.where)
+        else:
+            yield Incoming(number, draft=said.fields, key=said.key, origin=said.origin, where=said.where)
 
 
 # -- exports of our own ---------------------------------------------------------------------------------------------------
@@ -257,16 +208,3 @@ def _draft(number: int, value: dict[str, Any]) -> Incoming | Skipped:
         return Skipped(number, _name(value), "it says nothing: no title, no content")
     fields["content"] = said[0]
     return Incoming(number, id=_text(value, "id").upper(), draft=fields)
-
-
-def _drafts(made: Iterator[foreign.Said]) -> Records:
-    for said in made:
-        if said.reason:
-            yield Skipped(said.number, said.name, said.reason)
-        else:
-            yield Incoming(said.number, draft=said.fields)
-
-
-def _mcp(number: int, value: dict[str, Any]) -> Incoming | Skipped:
-    said = foreign.mcp(number, value)
-    return Skipped(number, said.name, said.reason) if said.reason else Incoming(number, draft=said.fields)

@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from grail_mem.errors import GrailError
-from grail_mem.keep.incoming import Incoming
+from grail_mem.keep.record import Incoming
 from grail_mem.model.lineage import ALSO
 from grail_mem.model.times import format_time
 from grail_mem.model.ulid import derived_id, id_time

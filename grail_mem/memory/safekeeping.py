@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # of no use to most who open a store; the verbs load it when 
 
 
 class Handing(Opened):
-    """What there is, handed out: observations as lines of JSON, and the history."""
+    """What there is, handed out: observations in several formats, and the history."""
 
     def export(
         self,
@@ -46,14 +46,16 @@ class Handing(Opened):
         text: str | None = None,
         as_of: Time | None = None,
         believed_at: Time | None = None,
+        include_history: bool = True,
+        format: str = "jsonl",  # noqa: A002  the word of the design
         force: bool = False,
         dry_run: bool = False,
         progress: Callable[[int], None] | None = None,
     ) -> Exported:
-        """Write observations as lines of JSON, each with the very bytes of its file; the conditions are those of `recall`.
+        """Write observations as lines of JSON, a folder in a zip, a graph or a table; the conditions are those of `recall`.
 
-        Without a condition that is everything: what is hidden, tombstones, sources and grants, too. With one it is the
-        observations alone that meet it.
+        Lines hold the very bytes of the files, and without a condition everything: what is hidden, tombstones, sources and
+        grants, too. With one, and in the other formats, it is the observations that meet it.
 
         Args:
             out: The file, outside the store, a folder in which it gets a name with the time, or a stream of bytes.
@@ -76,12 +78,15 @@ class Handing(Opened):
             text: The same.
             as_of: The same. Without it and `believed_at`, history is exported, too.
             believed_at: The same.
+            include_history: Also what is superseded, archived or over.
+            format: `jsonl` (lines of JSON), `markdown` (the files as they are, in a zip), `graphml` (entities and
+                relationships), or `parquet` (a row for each observation, as `recall` has them).
             force: Replace a file that is there.
             dry_run: Only count.
             progress: Called with how many observations are written.
 
         Raises:
-            InputError: A condition cannot be used, or the file would lie inside the store.
+            InputError: A condition or the format cannot be used, or the file would lie inside the store.
             ConflictError: The file is there already.
             StoreError: The disk did not take it; then there is no file.
         """
@@ -91,12 +96,13 @@ class Handing(Opened):
             since=since, before=before, category=category, tags=tags, tags_all=tags_all, entity_names=entity_names,
             entity_types=entity_types, relationship_type=relationship_type, min_confidence=min_confidence, kind=kind,
             status=status, source_kind=source_kind, session=session, speaker=speaker, scope=scope, attribute=attribute,
-            text=text, as_of=as_of, believed_at=believed_at, include_history=as_of is None and believed_at is None,
+            text=text, as_of=as_of, believed_at=believed_at,
+            include_history=include_history and as_of is None and believed_at is None,
             default_scope=self._settings.default_scope, now=datetime.now(UTC), zone=self._settings.zone,
         )  # fmt: skip
         target = Path(out) if isinstance(out, str | Path) else out
         with self._lock:
-            return export(self._open(), target, f, force=force, dry_run=dry_run, progress=progress)
+            return export(self._open(), target, f, form=format, force=force, dry_run=dry_run, progress=progress)
 
     def log(
         self,
@@ -229,6 +235,7 @@ class Safekeeping(Opened):
         self,
         path: str | Path,
         *,
+        kind: str | None = None,
         partial: bool = False,
         with_grants: bool = False,
         dry_run: bool = False,
@@ -236,14 +243,17 @@ class Safekeeping(Opened):
         actor: str | None = None,
         progress: Callable[[int], None] | None = None,
     ) -> Imported:
-        """Take the records of a file into the store; a second run changes nothing.
+        """Take the records of a file, a folder or a zip into the store; a second run changes nothing.
 
-        The file is an export, lines of JSON with title and content, `memory.jsonl` of the MCP memory server, or
-        `conversations.json` of ChatGPT or Claude. A record that cannot be taken stops no other. What is here already stays as it
-        is: a record with the same id that says something else gets a new id, and so does every reference to it in the file.
+        It is an export, lines of JSON with title and content, or what another program keeps or exports: ChatGPT, Claude, the
+        MCP memory server, mem0, basic-memory, Obsidian, graphgrail or Citefold. A record that cannot be taken stops no other.
+        What is here already stays as it is: a record with the same id that says something else gets a new id, and so does
+        every reference to it in the file.
 
         Args:
-            path: The file.
+            path: The file, folder or zip.
+            kind: What it is: `grail`, `markdown`, `drafts`, `chatgpt`, `claude`, `mcp`, `mem0`, `basic-memory`, `obsidian`,
+                `graphgrail` or `citefold`; None to tell it from what is in it.
             partial: Take what is whole of an export that was cut off or changed.
             with_grants: Take grants, too.
             dry_run: Only say what would be done.
@@ -263,7 +273,7 @@ class Safekeeping(Opened):
 
         with self._lock:
             done = import_file(
-                self._open(), Path(path), actor=self._acting(actor), reason=reason, partial=partial,
+                self._open(), Path(path), actor=self._acting(actor), form=kind or "", reason=reason, partial=partial,
                 with_grants=with_grants, dry_run=dry_run, progress=progress,
             )  # fmt: skip
         if done.changed and not dry_run:
