@@ -18,7 +18,8 @@ if TYPE_CHECKING:  # most of a command's start-up
     from collections.abc import Sequence
 
     from grail_mem.memory import Memory
-    from grail_mem.write.candidates import Candidate, Decided
+    from grail_mem.write.approve import Decided
+    from grail_mem.write.candidates import Candidate
 
 NOT_DONE: Final = 5
 """The exit code when one of the candidates was not approved or declined: that of a conflict."""

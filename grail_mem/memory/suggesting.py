@@ -9,7 +9,9 @@ from grail_mem.memory.opened import Opened
 from grail_mem.model.filter import Texts
 
 if TYPE_CHECKING:
-    from grail_mem.write.candidates import Candidate, Decided, Submitted
+    from grail_mem.write.approve import Decided
+    from grail_mem.write.candidates import Candidate
+    from grail_mem.write.submit import Submitted
 
 
 class Suggesting(Opened):
@@ -35,7 +37,7 @@ class Suggesting(Opened):
         Raises:
             InputError: One or more cannot be used; `problems` lists every reason, and none was stored.
         """
-        from grail_mem.write.candidates import submit
+        from grail_mem.write.submit import submit
 
         listed = [drafts] if isinstance(drafts, Mapping) else list(drafts)
         with self._lock:
@@ -80,7 +82,7 @@ class Suggesting(Opened):
         Raises:
             NotFoundError: There is no such candidate; none was approved.
         """
-        from grail_mem.write.candidates import approve
+        from grail_mem.write.approve import approve
 
         with self._lock:
             done = approve(
@@ -103,7 +105,7 @@ class Suggesting(Opened):
         Raises:
             NotFoundError: There is no such candidate; none was declined.
         """
-        from grail_mem.write.candidates import decline
+        from grail_mem.write.approve import decline
 
         with self._lock:
             return decline(self._open(), ids, dry_run=dry_run, actor=self._acting(actor), reason=reason)

@@ -24,7 +24,8 @@ from grail_mem.store.layout import candidate_path
 from grail_mem.store.ledger_line import ERASE, Entry
 from grail_mem.store.receipt import detail_of, detail_of_said, text_of
 from grail_mem.store.sources import parse_locator
-from grail_mem.write.candidates import declined, drop_decided, saying
+from grail_mem.write.approve import declined
+from grail_mem.write.candidates import drop_decided, saying
 from grail_mem.write.change import Changed
 from grail_mem.write.edited import Edited, commit, read_all
 from grail_mem.write.ingest import placings_of_sources

@@ -15,9 +15,9 @@ from grail_mem.query.passages import in_session
 from grail_mem.query.view import View
 from grail_mem.store.sources import Turn
 from grail_mem.support.verdict import SUPPORTED
-from grail_mem.write.candidates import Submitted, checked, submit
 from grail_mem.write.extractor import Extractor, Found, found_by
 from grail_mem.write.reviewer import Reviewable, Reviewer, reviews_of
+from grail_mem.write.submit import Submitted, checked, submit
 
 Using = Callable[[], AbstractContextManager[View]]
 """Gives the view while nobody else uses it; what is asked of others is asked outside."""
