@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from crash_cases import KILLS, every_case, some_cases, walk
+from crash_cases import KILLS, MODES, every_case, some_cases, walk
 from crash_shim import Server
 from every_byte import places_with
 from proposal_sets import propose
@@ -80,9 +80,12 @@ def test_a_crash_at_any_call_loses_nothing(server: Server, folder: Path, templat
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("dying", [KILLS, ("fail",)], ids=["killed", "failing"])
 @pytest.mark.parametrize("verb", VERBS)
-def test_every_crash_at_every_call_loses_nothing(server: Server, folder: Path, template: Path, verb: str) -> None:
-    run_cases(server, folder, template, verb, at_most=None)
+def test_every_crash_at_every_call_loses_nothing(
+    server: Server, folder: Path, template: Path, verb: str, dying: tuple[str, ...]
+) -> None:
+    run_cases(server, folder, template, verb, at_most=None, dying=dying)
 
 
 @pytest.mark.parametrize("verb", ["compact", "rebuild"])
@@ -100,12 +103,15 @@ def test_every_crash_inside_the_libraries_loses_nothing(
     run_cases(libc_server, folder, template, verb, at_most=EVERY)
 
 
-def run_cases(server: Server, folder: Path, template: Path, verb: str, *, at_most: int | None) -> None:
+def run_cases(
+    server: Server, folder: Path, template: Path, verb: str, *, at_most: int | None, dying: tuple[str, ...] = MODES
+) -> None:
     whole = run_case(server, folder, template, verb, "count", 0)
     assert not whole["killed"]
     assert not whole["error"], whole
     calls = whole["calls"]
     cases = every_case(calls) if at_most is None else some_cases(len(calls), turn=VERBS.index(verb), at_most=at_most)
+    cases = [case for case in cases if case[0] in dying]
     walk(lambda mode, n: run_case(server, folder, template, verb, mode, n, names=calls), calls, cases, of=verb)
 
 

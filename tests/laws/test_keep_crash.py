@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from crash_cases import KILLS, every_case, some_cases, walk
+from crash_cases import KILLS, MODES, every_case, some_cases, walk
 from crash_shim import Server
 
 from grail_mem import Memory
@@ -93,9 +93,12 @@ def run_case(server: Server, folder: Path, template: Path, verb: str, mode: str,
     return outcome
 
 
-def run_cases(server: Server, folder: Path, template: Path, verb: str, *, at_most: int | None) -> None:
+def run_cases(
+    server: Server, folder: Path, template: Path, verb: str, *, at_most: int | None, dying: tuple[str, ...] = MODES
+) -> None:
     calls = run_case(server, folder, template, verb, "count", 0)["calls"]
     cases = every_case(calls) if at_most is None else some_cases(len(calls), turn=VERBS.index(verb), at_most=at_most)
+    cases = [case for case in cases if case[0] in dying]
     walk(lambda mode, n: run_case(server, folder, template, verb, mode, n), calls, cases, of=verb)
 
 
@@ -105,9 +108,12 @@ def test_a_crash_leaves_the_old_or_the_new_store(server: Server, folder: Path, t
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("dying", [KILLS, ("fail",)], ids=["killed", "failing"])
 @pytest.mark.parametrize("verb", VERBS)
-def test_every_crash_leaves_the_old_or_the_new_store(server: Server, folder: Path, template: Path, verb: str) -> None:
-    run_cases(server, folder, template, verb, at_most=None)
+def test_every_crash_leaves_the_old_or_the_new_store(
+    server: Server, folder: Path, template: Path, verb: str, dying: tuple[str, ...]
+) -> None:
+    run_cases(server, folder, template, verb, at_most=None, dying=dying)
 
 
 def test_a_kill_between_two_renames_is_finished_by_a_process_that_was_open(
