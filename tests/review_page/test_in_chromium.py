@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import threading
 from collections.abc import Iterator
@@ -118,13 +117,13 @@ def test_proposals_by_keys_alone(root: Path, chromium: Any) -> None:
         page.keyboard.press("Escape")
         page.evaluate("document.activeElement.blur()")
         page.keyboard.press("u")
-        page.wait_for_function("document.querySelector('#said') && document.querySelector('#said').innerText.startsWith('Took')")
-        assert len(it.memory.proposals()) == 2
+        page.locator("#said", has_text="Took").wait_for()
+        assert len(it.memory.proposals(status="undone")) == 1
         page.keyboard.press("j")
         page.keyboard.press("r")
         page.keyboard.type("It still counts")
         page.keyboard.press("Enter")
-        page.wait_for_function("document.querySelector('#said') && document.querySelector('#said').innerText.startsWith('Rejected')")
+        page.locator("#said", has_text="Rejected").wait_for()
         assert it.memory.proposals(status="rejected")[0].decided["reason"] == "It still counts"
         page.keyboard.press("?")
         assert page.locator("#keys").is_visible()
@@ -145,9 +144,9 @@ def test_everything_can_be_done_by_pointer(root: Path, chromium: Any) -> None:
         page.click("form.confirm button.main")
         assert "Applied 2 of 2" in it.told()
         page.click("#said button")
-        page.wait_for_function("document.querySelector('#said').innerText.startsWith('Took')")
+        page.locator("#said", has_text="Took").wait_for()
         page.click("text=Look for more")
-        page.wait_for_selector("text=/Looked/")
+        page.wait_for_selector("text=/Looked/", timeout=120_000)
         it.go("/candidates")
         page.click("article.card >> nth=0 >> text=Approve")
         assert "Approved" in it.told()
@@ -213,7 +212,8 @@ def test_the_graph_is_explored(root: Path, chromium: Any) -> None:
         moved = page.evaluate(box)
         assert moved.split()[:2] != zoomed.split()[:2]
         page.mouse.wheel(0, -300)
-        page.wait_for_function(f"{box} !== {json.dumps(moved)}")
+        page.wait_for_timeout(50)  # the wheel is told to the page later than keys are
+        assert page.evaluate(box) != moved
         page.click("[data-zoom=all]")
         assert [float(part) for part in page.evaluate(box).split()] == [float(part) for part in before.split()]
         page.locator("#n-1 summary").focus()
@@ -274,9 +274,9 @@ def test_everything_is_reached_by_tab_and_shows_where_it_is(root: Path, chromium
             it.page.keyboard.press("Tab")
             name, ring = it.page.evaluate(
                 "(() => { const e = document.activeElement; const s = getComputedStyle(e);"
-                " return [(e.innerText || e.name || e.id || e.tagName).trim(), s.outlineStyle]; })()"
+                " return [e === document.body ? '' : (e.innerText || e.name || e.id || e.tagName).trim(), s.outlineStyle]; })()"
             )
-            if name.startswith("BODY") or (seen and name == seen[0] and len(seen) > 20):
+            if not name:  # past the last one
                 break
             assert ring != "none", name
             seen.append(name)
