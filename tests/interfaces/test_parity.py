@@ -77,6 +77,7 @@ NO_VERB = {
     "watch": "sync, whenever something changed; a program calls `sync` itself",
     "demo": "a story to look at",
     "config": "the property `settings`",
+    "review": "a page for people; each of its forms is a verb that has a command of its own",
 }
 
 
