@@ -30,7 +30,9 @@ def test_a_proposal_is_accepted_and_taken_back(browser: Browser, memory: Memory)
 
 def test_a_proposal_is_rejected_with_a_reason(browser: Browser, memory: Memory) -> None:
     one, _ = memory.proposals()
-    browser.after(browser.post("/proposals/decide", action="reject", id=one.id, reason="It still counts", back="/proposals"))
+    browser.after(
+        browser.post("/proposals/decide", action="reject", id=one.id, reason="It still counts", back="/proposals")
+    )
     (rejected,) = memory.proposals(status="rejected")
     assert rejected.decided["reason"] == "It still counts"
     assert "It still counts" in browser.get("/proposals?status=rejected").text
@@ -75,7 +77,9 @@ def test_a_look_that_finds_nothing_says_so(browser: Browser, memory: Memory) -> 
 
 
 def test_candidates_are_submitted_approved_and_declined(browser: Browser, memory: Memory) -> None:
-    browser.after(browser.post("/candidates/submit", content="Ines is back in June.", tags="team, date", category="team"))
+    browser.after(
+        browser.post("/candidates/submit", content="Ines is back in June.", tags="team, date", category="team")
+    )
     mine = memory.candidates()[-1]
     assert mine.observation is not None
     assert mine.observation.tags == ("team", "date")
@@ -85,7 +89,9 @@ def test_candidates_are_submitted_approved_and_declined(browser: Browser, memory
     first = memory.candidates()[0]
     browser.after(browser.post("/candidates/decide", action="decline", id=first.id, reason="not so"))
     assert memory.candidates(status="declined")[0].reason == "not so"
-    again = browser.after(browser.post("/candidates/submit", content="Ines is back in June.", tags="team, date", category="team"))
+    again = browser.after(
+        browser.post("/candidates/submit", content="Ines is back in June.", tags="team, date", category="team")
+    )
     assert "submitted before" in said_on(again)
     assert f"/observations/{o.id}/act" in page
 
@@ -107,7 +113,9 @@ def test_an_observation_is(browser: Browser, memory: Memory, name: str) -> None:
     acts, holds = ACTS[name]
     page = ""
     for action in acts:
-        answer = browser.post(f"/observations/{o.id}/act", action=action, reason=f"because {action}", back=f"/observations/{o.id}")
+        answer = browser.post(
+            f"/observations/{o.id}/act", action=action, reason=f"because {action}", back=f"/observations/{o.id}"
+        )
         page = browser.after(answer)
     assert holds(memory)
     assert memory.log(id=o.id, limit=1).entries[0].reason == f"because {acts[-1]}"
@@ -180,7 +188,14 @@ def test_a_page_that_only_reads_changes_nothing(memory: Memory) -> None:
     }.items():  # fmt: skip
         assert browser.post(path, **fields).status_code == 403, path
     assert memory.log(limit=1).entries == before
-    for path in ("/proposals", f"/proposals/{one.id}", "/candidates", f"/observations/{o.id}", "/log", "/proposals/confirm?action=apply"):
+    for path in (
+        "/proposals",
+        f"/proposals/{one.id}",
+        "/candidates",
+        f"/observations/{o.id}",
+        "/log",
+        "/proposals/confirm?action=apply",
+    ):
         page = browser.get(path).text
         assert 'action="/proposals' not in page, path
         assert 'action="/candidates/' not in page, path
@@ -193,7 +208,9 @@ def test_a_page_that_only_reads_changes_nothing(memory: Memory) -> None:
 def test_a_session_sees_and_does_what_it_may(memory: Memory) -> None:
     """With the right to read alone, the pages show, the forms are refused, and what is another's is not there."""
     memory.grant("user:u1", "org:store", rights=["read"])
-    secret = memory.add_observation(content="A plan for another team.", scope="project:other", entities=[{"name": "Skunkworks"}])
+    secret = memory.add_observation(
+        content="A plan for another team.", scope="project:other", entities=[{"name": "Skunkworks"}]
+    )
     before = memory.log(limit=1).entries
     with memory.session(user_id="u1", agent_id="assistant") as session:
         browser = Browser(session)
@@ -205,7 +222,10 @@ def test_a_session_sees_and_does_what_it_may(memory: Memory) -> None:
         (o,) = session.recall(text="Bread").observations
         assert browser.post(f"/observations/{o.id}/act", action="hide").status_code == 403
         assert browser.post(f"/observations/{o.id}/revise", action="confirm", reason="x").status_code == 403
-        assert browser.get(f"/observations/{secret.id}").text == browser.get("/observations/01ARZ3NDEKTSV4RRFFQ69G5FAV").text
+        assert (
+            browser.get(f"/observations/{secret.id}").text
+            == browser.get("/observations/01ARZ3NDEKTSV4RRFFQ69G5FAV").text
+        )
         assert browser.post(f"/observations/{secret.id}/act", action="hide").status_code == 404
         for path in ("/observations", "/entities", "/graph", "/graph?entity=Skunkworks", "/timeline", "/log", "/health", "/communities",
                      "/search?q=plan+for+another+team", "/timeline?entity=Skunkworks"):  # fmt: skip

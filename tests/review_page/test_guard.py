@@ -52,14 +52,19 @@ def test_the_cookie_is_not_the_token_and_out_of_reach(looking: Browser) -> None:
     assert stranger.keys.token not in set_cookie
 
 
-@pytest.mark.parametrize("host", ["evil.example", f"evil.example:{PORT}", "127.0.0.1", "127.0.0.1:80", f"127.0.0.1:{PORT}.evil.example"])
+@pytest.mark.parametrize(
+    "host", ["evil.example", f"evil.example:{PORT}", "127.0.0.1", "127.0.0.1:80", f"127.0.0.1:{PORT}.evil.example"]
+)
 def test_another_name_is_refused(looking: Browser, host: str) -> None:
     """A name that leads here by a trick of DNS is none of the page's own."""
     assert looking.get("/proposals", headers={"host": host}).status_code == 421
     assert looking.get(f"/?token={looking.keys.token}", headers={"host": host}).status_code == 421
 
 
-@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1", f"https://127.0.0.1:{PORT}", f"http://127.0.0.1:{PORT + 1}"])
+@pytest.mark.parametrize(
+    "origin",
+    ["https://evil.example", "null", "http://127.0.0.1", f"https://127.0.0.1:{PORT}", f"http://127.0.0.1:{PORT + 1}"],
+)
 def test_a_form_of_another_page_is_refused(looking: Browser, origin: str) -> None:
     for path in forms(looking):
         assert looking.post(path, headers={"origin": origin}).status_code == 403
@@ -100,8 +105,15 @@ def test_what_is_no_form_or_too_much_is_refused(looking: Browser) -> None:
 def test_every_answer_says_what_a_browser_may_do_with_it(looking: Browser) -> None:
     """No script or style in the page, no frame, nothing from elsewhere; on errors too."""
     stranger = Browser(looking.app.state.site.store, let_in=False)
-    answers = [looking.get(path) for path in ("/proposals", "/static/review.js", "/nowhere", "/observations/x", "/work")]
-    for answer in [*answers, stranger.get("/"), looking.get("/", headers={"host": "x"}), looking.post("/theme", csrf="x")]:
+    answers = [
+        looking.get(path) for path in ("/proposals", "/static/review.js", "/nowhere", "/observations/x", "/work")
+    ]
+    for answer in [
+        *answers,
+        stranger.get("/"),
+        looking.get("/", headers={"host": "x"}),
+        looking.post("/theme", csrf="x"),
+    ]:
         policy = answer.headers["content-security-policy"]
         assert "unsafe" not in policy
         assert "default-src 'none'" in policy
@@ -113,7 +125,15 @@ def test_every_answer_says_what_a_browser_may_do_with_it(looking: Browser) -> No
 
 def test_pages_hold_no_script_or_style_of_their_own(looking: Browser) -> None:
     """What the policy refuses is not there: no inline script, no style attribute, no handler, nothing from elsewhere."""
-    for path in ("/proposals", "/candidates", "/observations", "/graph", "/health", "/search?q=bookings", "/timeline?entity=Lanternbook"):
+    for path in (
+        "/proposals",
+        "/candidates",
+        "/observations",
+        "/graph",
+        "/health",
+        "/search?q=bookings",
+        "/timeline?entity=Lanternbook",
+    ):
         text = looking.get(path).text
         assert " style=" not in text
         assert "<style" not in text
@@ -123,7 +143,9 @@ def test_pages_hold_no_script_or_style_of_their_own(looking: Browser) -> None:
         assert "url(" not in text
 
 
-@pytest.mark.parametrize("path", ["/static/../app.py", "/static/%2e%2e/app.py", "/static/..%2fguard.py", "/static//etc/passwd"])
+@pytest.mark.parametrize(
+    "path", ["/static/../app.py", "/static/%2e%2e/app.py", "/static/..%2fguard.py", "/static//etc/passwd"]
+)
 def test_no_file_but_the_page_s_own_is_served(looking: Browser, path: str) -> None:
     answer = looking.get(path)
     assert answer.status_code == 404

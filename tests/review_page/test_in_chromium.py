@@ -21,7 +21,13 @@ from grail_mem.review_page.serve import listen
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 PATHS = ("/proposals", "/candidates", "/observations", "/communities", "/entities", "/graph", "/timeline?entity=Lanternbook", "/timeline",
          "/search?q=where+do+the+bookings+lie", "/health", "/log", "/nowhere", "/proposals/confirm?action=apply")  # fmt: skip
 
@@ -42,9 +48,15 @@ class Looked:
         self.elsewhere: list[str] = []
         self.errors: list[str] = []
         page.on("dialog", lambda dialog: (self.dialogs.append(dialog.message), dialog.dismiss()))
-        page.on("request", lambda request: None if request.url.startswith(self.where) else self.elsewhere.append(request.url))
+        page.on(
+            "request",
+            lambda request: None if request.url.startswith(self.where) else self.elsewhere.append(request.url),
+        )
         page.on("pageerror", lambda error: self.errors.append(str(error)))
-        page.on("console", lambda said: self.errors.append(said.text) if said.type == "error" and "404" not in said.text else None)
+        page.on(
+            "console",
+            lambda said: self.errors.append(said.text) if said.type == "error" and "404" not in said.text else None,
+        )
         page.goto(keys.address)
         page.wait_for_url("**/proposals")
 
@@ -155,7 +167,7 @@ def test_everything_can_be_done_by_pointer(root: Path, chromium: Any) -> None:
         page.click("details.ask button")
         it.tells("Declined")
         page.fill("#s-content", "Ines is back in June.")
-        page.click("text=Submit")
+        page.click("button:text-is('Submit')")
         it.tells("Submitted")
         (bread,) = it.memory.recall(text="Bread").observations
         for button, said in (("Pin", "Pinned"), ("Unpin", "No longer"), ("Archive", "Archived"), ("Unarchive", "Back")):
@@ -225,13 +237,20 @@ def test_a_hostile_note_does_nothing(root: Path, chromium: Any) -> None:
     """No dialog, no script, no request elsewhere, on any page that shows it; `looked` looks at all three."""
     with looked(root, chromium) as it:
         (o,) = it.memory.recall(category="odd").observations
-        short = it.memory.add_observation(content="![x](https://example.com/x.png) [a](javascript:alert(1)) <img src=x onerror=alert(1)> <svg onload=alert(1)>")
+        short = it.memory.add_observation(
+            content="![x](https://example.com/x.png) [a](javascript:alert(1)) <img src=x onerror=alert(1)> <svg onload=alert(1)>"
+        )
         for path in (f"/observations/{o.id}", f"/observations/{short.id}", f"/observations/{o.id}/text", *PATHS, "/search?q=<script>alert(1)</script>",
                      "/graph?entity=\"><script>alert(1)</script>", "/observations?text=<img src=x onerror=alert(1)>"):  # fmt: skip
             it.go(path)
         it.go(f"/observations/{o.id}")
         assert "⟨U+202E⟩" in it.page.inner_text("h1")
-        assert it.page.evaluate("document.querySelectorAll('.prose script, .prose img, .prose a[href^=javascript]').length") == 0
+        assert (
+            it.page.evaluate(
+                "document.querySelectorAll('.prose script, .prose img, .prose a[href^=javascript]').length"
+            )
+            == 0
+        )
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -260,7 +279,9 @@ def test_axe_finds_nothing_serious(root: Path, chromium: Any, scheme: str) -> No
             it.page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
             for violation in axe.Axe().run(it.page).response["violations"]:
                 if violation["impact"] in ("serious", "critical"):
-                    nodes = [node["html"][:160] + " | " + node["failureSummary"][:200] for node in violation["nodes"][:3]]
+                    nodes = [
+                        node["html"][:160] + " | " + node["failureSummary"][:200] for node in violation["nodes"][:3]
+                    ]
                     found.setdefault(f"{violation['id']} {path}", []).extend(nodes)
         assert found == {}
 
