@@ -84,13 +84,12 @@ def main() -> None:
     parser.add_argument("folder", nargs="?", type=Path)
     parser.add_argument("--n", type=int, default=50_000)
     asked = parser.parse_args()
-    with tempfile.TemporaryDirectory() as made:
-        with Memory(asked.folder or Path(made), embedder="none") as memory:
-            if not memory.recall(limit=1).observations:
-                memory.init()
-                fill(memory, asked.n)
-            memory.index()
-            measure(memory)
+    with tempfile.TemporaryDirectory() as made, Memory(asked.folder or Path(made), embedder="none") as memory:
+        if not memory.recall(limit=1).observations:
+            memory.init()
+            fill(memory, asked.n)
+        memory.index()
+        measure(memory)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 from review_stores import PORT, Browser
-from starlette.routing import Mount, Route
+from starlette.routing import Route
 
 from grail_mem import Memory
 from grail_mem.review_page.guard import MAX_BODY_BYTES
