@@ -106,7 +106,7 @@ def log(
         InputError: A value cannot be used; `problems` lists every reason.
     """
     wish = _wish(id_, actor, action, since, before, limit, cursor, now=now, zone=view.settings.zone)
-    every = newest(view.layout) if wish.id is None else reversed(about(view.layout, {wish.id}))
+    every = newest(view.layout, wish.actions) if wish.id is None else reversed(about(view.layout, {wish.id}))
     wanted = (entry for entry in every if _is_wanted(entry, wish))
     found: list[Entry] = []
     for entry in _allowed(view, wanted):

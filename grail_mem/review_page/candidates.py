@@ -14,7 +14,8 @@ from starlette.responses import Response
 from grail_mem.errors import InputError
 from grail_mem.review_page.site import Form, Said, Site
 from grail_mem.review_page.words import counted
-from grail_mem.write.candidates import STATUSES, Decided
+from grail_mem.write.approve import Decided
+from grail_mem.write.candidates import STATUSES
 
 ON_A_PAGE: Final = 20
 

@@ -49,10 +49,10 @@ WITH chosen AS (SELECT DISTINCT observation_id, key FROM mentions WHERE key IN (
 SELECT a.key AS a, b.key AS b, count(*) AS n FROM chosen a JOIN chosen b USING (observation_id)
 WHERE a.key < b.key GROUP BY a.key, b.key
 """
-_NAMES: Final = "SELECT DISTINCT name FROM mentions WHERE key IN (SELECT unnest($keys::VARCHAR[]))"
 _STATED: Final = """
+WITH names AS (SELECT DISTINCT name FROM mentions WHERE key IN (SELECT unnest($keys::VARCHAR[])))
 SELECT source, target, relationship_type, count(*) AS n FROM relationships
-WHERE source IN (SELECT unnest($names::VARCHAR[])) AND target IN (SELECT unnest($names::VARCHAR[]))
+WHERE source IN (SELECT name FROM names) AND target IN (SELECT name FROM names)
 GROUP BY ALL ORDER BY n DESC, source, target, relationship_type LIMIT 5000
 """
 
@@ -160,9 +160,8 @@ def _edges(site: Site, keys: Sequence[str]) -> list[Edge]:
         (number[row["a"]], number[row["b"]]): row["n"]
         for row in site.store.sql(_TOGETHER, {"keys": list(keys)}).to_pylist()
     }
-    names = site.store.sql(_NAMES, {"keys": list(keys)}).column("name").to_pylist()
     stated: dict[tuple[int, int], dict[str, int]] = {}
-    for row in site.store.sql(_STATED, {"names": names}).to_pylist():
+    for row in site.store.sql(_STATED, {"keys": list(keys)}).to_pylist():
         a, b = number.get(entity_key(row["source"])), number.get(entity_key(row["target"]))
         if a is not None and b is not None and a != b:
             said = stated.setdefault((a, b), {})

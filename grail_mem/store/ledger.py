@@ -320,13 +320,21 @@ def about(layout: Layout, ids: Collection[str]) -> list[Entry]:
     return sorted(found, key=lambda e: e.order)
 
 
-def newest(layout: Layout) -> Iterator[Entry]:
-    """Every entry of every chain, the newest first; a line is read when it is asked for."""
+def newest(layout: Layout, actions: Collection[str] = ()) -> Iterator[Entry]:
+    """Every entry of every chain, of these actions if any is named, the newest first; a line is read when it is asked for."""
+    needles = [f'"action":"{action}"'.encode() for action in actions]
     held = {path.stem: path.read_bytes() for path in chains(layout)}
     places = [(order, -at) for clone, data in held.items() for order, at in _orders(data, clone)]
     places.sort(reverse=True)
     for clone, lines in groupby(places, key=lambda place: place[0][1]):
-        yield from _entries(held[clone], (-at for _, at in lines), clone)
+        starts = (-at for _, at in lines)
+        found = _entries(held[clone], (at for at in starts if not needles or _says(held[clone], at, needles)), clone)
+        yield from (entry for entry in found if not actions or entry.action in actions)
+
+
+def _says(data: bytes, start: int, needles: Sequence[bytes]) -> bool:
+    end = data.find(b"\n", start)
+    return any(data.find(needle, start, end) >= 0 for needle in needles)
 
 
 def _orders(data: bytes, clone: str) -> Iterator[tuple[tuple[str, str, int], int]]:

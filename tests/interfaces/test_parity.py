@@ -86,6 +86,7 @@ NO_VERB = {
     "demo": "a story to look at",
     "config": "the property `settings`",
     "mcp": "a server; a program has `Toolbox` and the verbs",
+    "review": "a page for people; each of its forms is a verb that has a command of its own",
 }
 
 TOOL_OF = {

@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-from httpx import Response
 from starlette.testclient import TestClient
 
 from grail_mem import Memory
@@ -67,16 +66,16 @@ class Browser:
         if let_in:
             assert self.client.get(f"/?token={self.keys.token}").status_code == 200
 
-    def get(self, path: str, **more: Any) -> Response:
+    def get(self, path: str, **more: Any) -> Any:
         return self.client.get(path, **more)
 
-    def post(self, path: str, **fields: Any) -> Response:
+    def post(self, path: str, **fields: Any) -> Any:
         """Send a form as the page would."""
         csrf = fields.pop("csrf", self.keys.csrf)
         headers = {"origin": f"http://127.0.0.1:{PORT}"} | fields.pop("headers", {})
         return self.client.post(path, data={"csrf": csrf, **fields}, headers=headers)
 
-    def after(self, response: Response) -> str:
+    def after(self, response: Any) -> str:
         """The page that a form led to."""
         assert response.status_code == 303, response.text
         return self.get(response.headers["location"].partition("#")[0]).text

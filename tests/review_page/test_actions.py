@@ -66,6 +66,16 @@ def test_looking_for_proposals_runs_beside_the_pages(browser: Browser, memory: M
     assert browser.post("/proposals/look", kind="odd").status_code == 400
 
 
+def test_a_look_that_finds_nothing_says_so(browser: Browser, memory: Memory) -> None:
+    """What was taken back does not come again on the same grounds; the page says that it looked."""
+    ids = [one.id for one in memory.proposals()]
+    memory.apply(ids)
+    memory.undo(ids)
+    browser.post("/proposals/look", kind="expire_stale")
+    browser.app.state.site.work.wait()
+    assert "0 new proposals, 2 left out" in browser.get("/proposals").text
+
+
 def test_candidates_are_submitted_approved_and_declined(browser: Browser, memory: Memory) -> None:
     browser.after(
         browser.post("/candidates/submit", content="Ines is back in June.", tags="team, date", category="team")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from grail_mem.store.layout import Layout
-from grail_mem.store.ledger import Ledger, history, verify
+from grail_mem.store.ledger import Ledger, about, chains, history, newest, verify
 from grail_mem.store.ledger_line import Entry
 
 CLONE = "abcdefgh"
@@ -122,3 +122,25 @@ def test_the_clock_set_back_does_not_reorder_a_chain(tmp_path: Path) -> None:
         with ledger.appending(CLONE) as chain:
             chain.write(chain.draft([Entry("hide", "A", at=at)]))
     assert [e.at for e in history(layout)] == ["2026-01-02T00:00:00Z"] * 2
+
+
+def test_the_end_of_the_history_is_read_as_all_of_it_is(layout: Layout) -> None:
+    """Newest first, by action and by id: what is read of some lines is what is read of all, twice-kept and torn lines included."""
+    ledger = Ledger(layout)
+    ledger.read()
+    with ledger.appending(CLONE) as chain:
+        chain.write(chain.draft([Entry("hide", "B"), Entry("restore", "B", reason="needed"), Entry("hide", "C")]))
+    (path,) = chains(layout)
+    data = path.read_bytes()
+    lines = data.splitlines(keepends=True)
+    torn = b'{"v":1,"seq":5,"at":"2026-01-01T00:00:00Z",torn\n'
+    path.with_name("otherclone.jsonl").write_bytes(
+        b"".join([*lines[:4], lines[2], torn, lines[4].replace(b'{"v":', b'{ "v":')])
+    )
+    path.write_bytes(data + b'{"v":1,"seq":99,"at":"20')
+    every = history(layout)
+    assert len(every) == len(lines) + 5
+    assert list(newest(layout)) == every[::-1]
+    assert list(newest(layout, {"hide"})) == [entry for entry in every[::-1] if entry.action == "hide"]
+    assert about(layout, {"B"}) == [entry for entry in every if entry.id == "B"]
+    assert about(layout, set()) == []

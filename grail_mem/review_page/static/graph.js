@@ -14,8 +14,10 @@ if (svg) {
   const show = () => {
     svg.setAttribute("viewBox", `${view.x} ${view.y} ${view.width} ${view.height}`);
     svg.classList.toggle("near", view.width < home.width * 0.6);
-    const scale = view.width / home.width;
-    for (const text of svg.querySelectorAll("text")) text.setAttribute("font-size", 14 * Math.max(scale, 0.45));
+    const unit = view.width / (svg.clientWidth || home.width);
+    svg.classList.toggle("tight", unit > 1.6);
+    const size = Math.min(Math.max(11 * unit, 6), 34);
+    for (const text of svg.querySelectorAll("text")) text.setAttribute("font-size", size);
   };
   const zoom = (by, x = view.x + view.width / 2, y = view.y + view.height / 2) => {
     const width = Math.min(Math.max(view.width * by, home.width / 12), home.width * 1.5);
@@ -27,6 +29,10 @@ if (svg) {
     show();
   };
   const at = (event) => new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
+
+  for (const node of nodes.values()) node.classList.toggle("rest", Number(node.dataset.node) >= 9);
+  addEventListener("resize", show);
+  show();
 
   svg.addEventListener("wheel", (event) => {
     event.preventDefault();

@@ -92,6 +92,9 @@ if (here.searchParams.has("said")) {
   here.searchParams.delete("said");
   history.replaceState(null, "", here);
 }
+const section = document.querySelector(".sections [aria-current]");
+if (section) section.closest("nav").scrollLeft = section.offsetLeft - 24;
+
 const landed = here.hash && document.getElementById(here.hash.slice(1));
 if (landed && landed.matches("[data-card]")) landed.focus();
 
