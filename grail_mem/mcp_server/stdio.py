@@ -41,6 +41,8 @@ def serve(opening: Opening, principal: Principal | None, limits: Limits) -> int:
         MissingDependencyError: The extra `mcp` is not installed.
     """
     known_versions()
+    if sys.stdin.isatty():
+        _LOG.warning("this speaks to an MCP client, not to people; `grail mcp config CLIENT` tells a client of it.")
     parent = os.getppid()
     wire = Wire.take()
     first = wire.receive()

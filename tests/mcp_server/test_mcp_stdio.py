@@ -76,6 +76,34 @@ def test_pings_are_answered_while_a_call_runs_and_a_call_can_be_taken_back(raw: 
     assert all(json.loads(line).get("id") != 10 for line in raw.lines)
 
 
+def test_no_word_of_a_client_is_in_a_log_or_a_command_line(store: Path) -> None:
+    """F47: a canary in what is stored, asked, mistyped and malformed, and in the token of a request."""
+    with Raw(command(store)) as server:
+        server.greet()
+        canary = "CANARY-7261"
+        server.ask(
+            1, "tools/call", name="add_observation", arguments={"content": canary, "confidence": canary, canary: canary}
+        )
+        server.ask(
+            2,
+            "tools/call",
+            name="memory_write",
+            arguments={"content": canary, "quote": f"{canary} was never said at all"},
+        )
+        server.ask(3, "tools/call", name=5, arguments=canary)
+        server.ask(4, canary, text=canary)
+        server.ask(5, "prompts/get", name=canary, arguments={canary: canary})
+        server.ask(6, "resources/read", uri=f"grail://{canary}")
+        server.send({"jsonrpc": "2.0", "method": f"notifications/{canary}", "params": {"text": canary}})
+        server.send(f"{{ {canary}".encode())
+        server.ask(7, "tools/call", name="recall", arguments={"contains": canary})
+        for place in (f"/proc/{server.process.pid}/cmdline", f"/proc/{server.process.pid}/environ"):
+            assert canary.encode() not in Path(place).read_bytes()
+        code, _, said = server.end()
+    assert code == 0
+    assert canary.encode() not in said
+
+
 def test_a_server_ends_when_its_input_does(raw: Raw, store: Path) -> None:
     """F51: closed stdin is the end, with a clean exit code, nothing said, and no lock held."""
     code, rest, said = raw.end()
