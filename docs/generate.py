@@ -28,6 +28,8 @@ from grail_mem.keep.incoming import Skipped  # noqa: E402
 from grail_mem.keep.log import LedgerChecked, Logged  # noqa: E402
 from grail_mem.keep.restore import Restored  # noqa: E402
 from grail_mem.keep.verify import BackupChecked  # noqa: E402
+from grail_mem.memory.session import Session  # noqa: E402
+from grail_mem.memory.turning import Turning  # noqa: E402
 from grail_mem.model.observation import Entity, Evidence, Observation, Relationship  # noqa: E402
 from grail_mem.model.problem import Problem  # noqa: E402
 from grail_mem.query.compaction import Compacted  # noqa: E402
@@ -39,6 +41,9 @@ from grail_mem.recall.refit import Fit  # noqa: E402
 from grail_mem.recall.result import Abstention, Citation, Recall  # noqa: E402
 from grail_mem.settings import Settings  # noqa: E402
 from grail_mem.store.schema import COLUMNS, PUBLIC  # noqa: E402
+from grail_mem.tools import TOOLS, Toolbox, ToolResult  # noqa: E402
+from grail_mem.turn.complete import TurnReceipt  # noqa: E402
+from grail_mem.turn.context import TurnContext  # noqa: E402
 from grail_mem.write.add import Written  # noqa: E402
 from grail_mem.write.change import Changed  # noqa: E402
 from grail_mem.write.check import Checked  # noqa: E402
@@ -203,6 +208,12 @@ def python() -> str:
             parts.append(
                 f"### {name}\n\n```python\n{_signature(name, member)}\n```\n\n{_prose(inspect.getdoc(member))}\n"
             )
+    parts.append(f"## Session\n\n{_prose(inspect.getdoc(Session))}\n\nIts verbs beyond those of Memory:\n")
+    for name, member in vars(Turning).items():
+        if callable(member) and not name.startswith("_"):
+            parts.append(
+                f"### {name}\n\n```python\n{_signature(name, member)}\n```\n\n{_prose(inspect.getdoc(member))}\n"
+            )
     parts.append(
         "## What verbs return\n\nFrozen values; each but `Entity`, `Relationship`, `Evidence`, `Compared` and `Judgement` has `to_dict()`, its plain JSON values.\n"
     )
@@ -210,6 +221,40 @@ def python() -> str:
         listed = "\n".join(f"{f.name}: {_type(f.type)}" for f in fields(kind))
         parts.append(f"### {kind.__name__}\n\n{_prose(inspect.getdoc(kind))}\n\n```python\n{listed}\n```\n")
     return "\n".join(parts)
+
+
+def tools() -> str:
+    """The five tools: what a model is told of each, and every name that an argument goes by."""
+    head = (
+        "# Tools of an agent\n\nWhat a model is told of each tool, and its arguments with the other names that are understood. [How to use them]"
+        "(../how-to/agent-tools.md).\n"
+    )
+    parts = [head]
+    for tool in TOOLS:
+        rows = [
+            (
+                f"`{f.name}`" + (" (needed)" if f.required else ""),
+                f.takes,
+                _about(f),
+                ", ".join(f"`{a}`" for a in f.aliases),
+            )
+            for f in tool.fields
+        ]
+        table = _table(("argument", "takes", "what", "also"), rows)
+        parts.append(f"## {tool.name}\n\n{tool.description}\n\n{table}")
+    parts.append(
+        f"## Toolbox\n\n```python\n{_signature('Toolbox', Toolbox.__init__)}\n```\n\n{_prose(inspect.getdoc(Toolbox))}\n"
+    )
+    for kind in (ToolResult, TurnContext, TurnReceipt):
+        listed = "\n".join(f"{f.name}: {_type(f.type)}" for f in fields(kind))
+        parts.append(f"## {kind.__name__}\n\n{_prose(inspect.getdoc(kind))}\n\n```python\n{listed}\n```\n")
+    return "\n".join(parts)
+
+
+def _about(field: Any) -> str:
+    """What a field is for, with its choices or the fields of its records."""
+    listed = ", ".join(field.choices or [part.name for part in field.parts])
+    return " ".join(text for text in (field.says, listed) if text)
 
 
 def _type(annotation: Any) -> str:
@@ -289,6 +334,7 @@ def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
 PAGES: dict[str, tuple[Callable[[], str], str]] = {
     "reference/cli.md": (cli, "the command's own help"),
     "reference/python.md": (python, "the docstrings of grail_mem.Memory"),
+    "reference/tools.md": (tools, "grail_mem/tools/definitions.py"),
     "reference/settings.md": (settings, "grail_mem/settings.py"),
     "reference/errors.md": (error_tree, "grail_mem/errors.py"),
     "reference/tables.md": (tables, "grail_mem/store/schema.py and grail_mem/query/sql.py"),

@@ -29,6 +29,7 @@ COMMANDS: Final = {
     "unarchive": "revise", "sync": "keep", "watch": "watch",
     "compact": "keep", "rebuild": "keep", "index": "keep", "calibrate": "tune", "fit": "tune", "consolidate": "consolidate", "proposals": "proposals", "candidates": "candidates", "grant": "grants", "revoke": "grants", "grants": "grants", "check": "keep", "scan": "scan", "verify": "evidence",
     "backup": "backup", "log": "log", "verify-ledger": "log", "export": "transfer", "import": "transfer", "mcp": "mcp", "config": "config",
+    "tools": "tools", "skill": "skill",
 }  # fmt: skip
 """The commands in the order of `grail --help`, with the module that holds each as a function `<name>_command`."""
 

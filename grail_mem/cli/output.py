@@ -202,7 +202,7 @@ def _text(value: Any) -> str:
 # -- JSON and errors ---------------------------------------------------------------------------------------------------
 
 
-def show_json(document: Mapping[str, Any]) -> None:
+def show_json(document: Mapping[str, Any] | Sequence[Any]) -> None:
     """Print one JSON document: indented for a terminal, else on one line."""
     sys.stdout.write(f"{_json(document, indent=2 if sys.stdout.isatty() else None)}\n")
 
@@ -213,7 +213,7 @@ def show_json_line(document: Mapping[str, Any]) -> None:
     sys.stdout.flush()
 
 
-def _json(document: Mapping[str, Any], *, indent: int | None = None) -> str:
+def _json(document: Mapping[str, Any] | Sequence[Any], *, indent: int | None = None) -> str:
     utf = "utf" in (sys.stdout.encoding or "").lower()
     try:
         text = json.dumps(document, ensure_ascii=not utf, indent=indent, allow_nan=False)

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from grail_mem.write.finishing import Finished
     from grail_mem.write.reviewer import Reviewer
 
-_BUDGET = 1200
-
 
 class Turning(Evidencing, Recalling):
     """The conversation of a session: its opening, its turns and its end."""
@@ -42,7 +40,7 @@ class Turning(Evidencing, Recalling):
         with self._lock:
             yield self._open()
 
-    def opening(self, *, budget: int = _BUDGET, counter: Callable[[str], int] | None = None) -> TurnContext:
+    def opening(self, *, budget: int = 1200, counter: Callable[[str], int] | None = None) -> TurnContext:
         """What matters at the start of a conversation: preferences, open tasks, and decisions of the last 30 days.
 
         Args:
@@ -67,7 +65,7 @@ class Turning(Evidencing, Recalling):
         message: str,
         *,
         turn_id: str | None = None,
-        budget: int = _BUDGET,
+        budget: int = 1200,
         counter: Callable[[str], int] | None = None,
         **asked: Any,
     ) -> TurnContext:

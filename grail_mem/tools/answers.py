@@ -9,19 +9,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from grail_mem.errors import NotFoundError
-from grail_mem.memory import Memory
-from grail_mem.memory.session import Session
 from grail_mem.model.lineage import predecessors
 from grail_mem.model.observation import Observation
 from grail_mem.model.times import format_time
 from grail_mem.model.untrusted import as_label
 from grail_mem.query.history import History
 from grail_mem.recall.budget import Estimate
-from grail_mem.recall.cite import Cited
+from grail_mem.recall.cite import Cited, QuoteInContext
 from grail_mem.recall.hit import Hit
 from grail_mem.recall.pack import render_pack
 from grail_mem.recall.result import Recall
+from grail_mem.tools.naming_ids import Caller, seen
 from grail_mem.tools.result import ToolResult, failed
 from grail_mem.write.erase import Erased
 from grail_mem.write.evidence import CAPS
@@ -33,11 +31,12 @@ MOST_INFERRED: Final = CAPS["agent_inference"]
 _TITLE: Final = 80
 _QUESTION: Final = 200
 _NEAR: Final = 3
+_NOTE: Final = 300
 
 
-def found(caller: Memory | Session, recall: Recall, asked: Mapping[str, Any], budget: int) -> ToolResult:
+def found(caller: Caller, recall: Recall, asked: Mapping[str, Any], budget: int) -> ToolResult:
     """What a search found, or why nothing."""
-    steps = [*_steps(recall, asked), *(f"Note: {text}" for text in recall.warnings)]
+    steps = _steps(recall, asked)
     structured: dict[str, Any] = {
         "ok": True, "tool": "memory_search", "count": len(recall.observations),
         "observations": [brief(o) for o in recall.observations],
@@ -45,19 +44,22 @@ def found(caller: Memory | Session, recall: Recall, asked: Mapping[str, Any], bu
         "abstention": recall.abstention.to_dict() if recall.abstention else None,
         "next": steps, "warnings": list(recall.warnings),
     }  # fmt: skip
+    lines = [*steps, *_notes(recall.warnings)]
     if recall.abstention is not None:
-        near = _titles(caller, recall.abstention.near_misses[:_NEAR])
-        head = f"Nothing was found ({recall.abstention.reason}): {as_label(recall.abstention.detail)}"
-        lines = [f"near miss: {id_} {title}" for id_, title in near]
-        fenced = [render_pack((), overview=lines, budget=budget).text] if lines else []
-        return ToolResult(_joined([head, *fenced, *steps], budget), structured)
-    tail = "\n".join(steps)
+        head = f"Nothing was found ({recall.abstention.reason}): {as_label(recall.abstention.detail, at_most=_NOTE)}"
+        near = fenced(seen(caller, recall.abstention.near_misses[:_NEAR]), budget // 2, "near miss: ")
+        return ToolResult(_joined([head, *near, *lines], budget), structured)
+    tail = _joined(lines, budget // 3) if lines else ""
     question = recall.question[:_QUESTION] if recall.question else None
     pack = replace(recall, question=question, budget=_left(budget, tail)).pack()
     structured["left_out"] = list(pack.left_out)
     if pack.flags:
         structured["flags"] = {id_: list(names) for id_, names in pack.flags.items()}
     return ToolResult(f"{pack.text}\n{tail}".rstrip(), structured)
+
+
+def _notes(warnings: Sequence[str]) -> list[str]:
+    return [f"Note: {as_label(text, at_most=_NOTE)}" for text in warnings]
 
 
 def _steps(recall: Recall, asked: Mapping[str, Any]) -> list[str]:
@@ -79,31 +81,43 @@ def _steps(recall: Recall, asked: Mapping[str, Any]) -> list[str]:
     return steps
 
 
-def one(observation: Observation, cited: Cited, history: History | None, budget: int) -> ToolResult:
+def one(
+    observation: Observation, cited: Cited, history: History | None, against: Sequence[Observation], budget: int
+) -> ToolResult:
     """One observation, the words it rests on, what disagrees with it, and its history."""
     lines = [
         f"evidence ({quote.status}): {_one_line(quote.evidence.quote)} [{quote.evidence.role or 'unknown'}; {quote.evidence.source}]"
         for quote in cited.quotes
     ]
-    lines += [f"conflicts with {id_}" for id_ in observation.conflicts_with]
+    lines += [f"disagrees: {o.id} {_one_line(o.title)}" for o in against]
     if history is not None:
         lines += [f"version {o.id} ({o.status}, {_day(o)}): {_one_line(o.title)}" for o in history.revisions]
-        lines += [f"{step.at} {step.action} by {step.actor}: {_one_line(step.reason)}" for step in history.steps]
+        lines += [f"{step.at[:19]} {step.action} by {step.actor}: {_one_line(step.reason)}" for step in history.steps]
     structured = {
-        "ok": True, "tool": "memory_get", "observation": brief(observation) | _lineage(observation),
-        "citation": cited.to_dict() | {"title": as_label(cited.title, at_most=_TITLE)},
-        "history": None if history is None else [brief(o) | _lineage(o) for o in history.revisions],
+        "ok": True, "tool": "memory_get", "observation": brief(observation) | _lineage(observation, against),
+        "citation": [_quoted(quote) for quote in cited.quotes],
+        "history": None if history is None else [brief(o) | _lineage(o, history.revisions) for o in history.revisions],
     }  # fmt: skip
     tail = ""
     if observation.superseded_by:
         tail = f"It no longer holds; memory_get {observation.superseded_by} shows what does."
-    elif observation.conflicts_with:
-        tail = f"It is disputed: look at {', '.join(observation.conflicts_with)} before you rely on it."
+    elif against:
+        tail = f"It is disputed: look at {', '.join([o.id for o in against][:_NEAR])} before you rely on it."
     pack = render_pack([observation], overview=lines, budget=_left(budget, tail))
     return ToolResult(f"{pack.text}\n{tail}".rstrip(), structured)
 
 
-def written(caller: Memory | Session, done: Written | Remembered, target: str, budget: int) -> ToolResult:
+def _quoted(quote: QuoteInContext) -> dict[str, Any]:
+    e = quote.evidence
+    return {
+        "quote": as_label(e.quote, at_most=_NOTE),
+        "source": as_label(e.source),
+        "role": e.role,
+        "status": quote.status,
+    }
+
+
+def written(caller: Caller, done: Written | Remembered, target: str, budget: int) -> ToolResult:
     """What became of a write."""
     stored = caller.get(done.id)
     said = _DECIDED.get(done.decision, "Remembered.")
@@ -119,7 +133,7 @@ def written(caller: Memory | Session, done: Written | Remembered, target: str, b
             "score": done.support.score,
             "checker": done.support.checker,
         }
-    lines = [head, *(f"Note: {as_label(text)}" for text in done.warnings)]
+    lines = [head, *_notes(done.warnings)]
     if done.others:
         lines.append(f"It is about {', '.join(done.others)}; memory_get shows one.")
     return ToolResult(_joined(lines, budget), structured)
@@ -143,7 +157,7 @@ def revised(done: Revised, budget: int) -> ToolResult:
         head += f" What is said now is {done.new_id}."
     structured = {"ok": True, "tool": "memory_revise", **done.to_dict()}
     structured.pop("path")
-    return ToolResult(_joined([head, *(f"Note: {as_label(text)}" for text in done.warnings)], budget), structured)
+    return ToolResult(_joined([head, *_notes(done.warnings)], budget), structured)
 
 
 def hidden(there: Sequence[Observation], *, preview: bool, budget: int) -> ToolResult:
@@ -163,9 +177,9 @@ def unclear(tool: str, message: str, hint: str, candidates: Sequence[Observation
     return replace(made, text=text, structured=made.structured | {"error": error})
 
 
-def fenced(named: Sequence[Observation], budget: int) -> list[str]:
+def fenced(named: Sequence[Observation], budget: int, what: str = "") -> list[str]:
     """Ids with titles, as data."""
-    lines = [f"{o.id} {_one_line(o.title)}" for o in named]
+    lines = [f"{what}{o.id} {_one_line(o.title)}" for o in named]
     return [render_pack((), overview=lines, budget=budget).text] if lines else []
 
 
@@ -177,7 +191,7 @@ def erased(done: Erased, budget: int) -> ToolResult:
         "still_said": {id_: list(others) for id_, others in done.still_said.items()}, "turns": list(done.turns),
         "sources": list(done.sources), "beyond": list(done.beyond), "warnings": list(done.warnings),
     }  # fmt: skip
-    lines = [f"{said}: {', '.join(done.ids)}.", *(f"Note: {as_label(text)}" for text in done.warnings)]
+    lines = [f"{said}: {', '.join(done.ids)}.", *_notes(done.warnings)]
     return ToolResult(_joined(lines, budget), structured)
 
 
@@ -192,21 +206,13 @@ def brief(o: Observation) -> dict[str, Any]:
     return said
 
 
-def _lineage(o: Observation) -> dict[str, Any]:
+def _lineage(o: Observation, seen_: Iterable[Observation]) -> dict[str, Any]:
+    """What an observation is joined to, as far as it may be seen."""
+    known = {one.id for one in seen_}
     return {
-        "supersedes": list(predecessors(o)), "superseded_by": o.superseded_by, "conflicts_with": list(o.conflicts_with),
+        "supersedes": list(predecessors(o)), "superseded_by": o.superseded_by, "conflicts_with": [id_ for id_ in o.conflicts_with if id_ in known],
         "attribute": o.attribute,
     }  # fmt: skip
-
-
-def _titles(caller: Memory | Session, ids: Iterable[str]) -> list[tuple[str, str]]:
-    made: list[tuple[str, str]] = []
-    for id_ in ids:
-        try:
-            made.append((id_, _one_line(caller.get(id_).title)))
-        except NotFoundError:  # gone since
-            continue
-    return made
 
 
 def _one_line(text: str) -> str:

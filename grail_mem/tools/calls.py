@@ -12,7 +12,7 @@ from typing import Any, Final
 from grail_mem.errors import InputError
 from grail_mem.memory.session import Session
 from grail_mem.tools import answers
-from grail_mem.tools.naming_ids import Caller, exact_id, full_id
+from grail_mem.tools.naming_ids import Caller, exact_id, full_id, seen
 from grail_mem.tools.result import ToolResult
 
 Targets = Mapping[str, str | None]
@@ -24,6 +24,8 @@ _SEARCH_LIMIT: Final = 10
 
 def search(caller: Caller, values: dict[str, Any], budget: int, _targets: Targets) -> ToolResult:
     """Recall, ranked by a query or exact by filters alone."""
+    if values.get("mode") == "recall" and "query" in values:
+        raise _wrong("mode", "recall goes by filters alone and takes no query.", "Leave mode or query out.")
     asked = dict(values)
     asked["text"] = asked.pop("contains", None)
     asked.setdefault("limit", _SEARCH_LIMIT)
@@ -34,7 +36,12 @@ def get(caller: Caller, values: dict[str, Any], budget: int, _targets: Targets) 
     """One observation with its evidence and conflicts."""
     observation = caller.get(full_id(caller, values["id"]))
     history = caller.history(observation.id) if values.get("history") else None
-    return answers.one(observation, caller.cite(observation.id), history, budget)
+    against = seen(caller, observation.conflicts_with)
+    return answers.one(observation, caller.cite(observation.id), history, against, budget)
+
+
+def _wrong(field: str, problem: str, remedy: str) -> InputError:
+    return InputError("nothing was done.", problems=[f"{field}: {problem} {remedy}"])
 
 
 def write(caller: Caller, values: dict[str, Any], budget: int, targets: Targets) -> ToolResult:
@@ -44,7 +51,7 @@ def write(caller: Caller, values: dict[str, Any], budget: int, targets: Targets)
     quote, role = asked.pop("quote", None), asked.pop("said_by", None)
     if quote is None:
         if role is not None:
-            raise InputError("said_by belongs to quote; send both or none.")
+            raise _wrong("said_by", "says who spoke the quote, and there is none.", "Send both or none.")
         done = caller.add_observation(source_kind=_INFERRED, scope=targets[target], **_capped(asked))
         return answers.written(caller, done, target, budget)
     claim = asked.pop("content")

@@ -13,7 +13,7 @@ from grail_mem.tools.tool import Tool
 
 MODES: Final = ("recall", "cascade", "local", "global")
 ACTIONS: Final = ("confirm", "correct", "supersede", "expire", "dispute")
-SPEAKERS: Final = ("user", "assistant", "tool", "system")
+SPEAKERS: Final = ("user", "assistant", "tool")
 _MAX_QUERY: Final = 2_000
 _MAX_LINE: Final = 500
 _ID_CHARS: Final = 60

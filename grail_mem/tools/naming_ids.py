@@ -5,6 +5,7 @@ Knows nothing of what is done with it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from grail_mem.errors import NotFoundError
@@ -60,7 +61,7 @@ def exact_id(caller: Caller, text: str) -> str:
 def _ending(caller: Caller, word: str) -> list[Observation]:
     """What ends so and the caller may see; nothing for an end too short to mean anything."""
     found = caller.ids_ending(word) if len(word) >= _LEAST_TAIL else []
-    return [o for id_ in found if (o := _seen(caller, id_)) is not None][:_MOST]
+    return seen(caller, found)[:_MOST]
 
 
 def _titled(caller: Caller, text: str) -> list[Observation]:
@@ -70,8 +71,12 @@ def _titled(caller: Caller, text: str) -> list[Observation]:
     return [o for o in found if words.casefold() in o.title.casefold()][:_MOST]
 
 
-def _seen(caller: Caller, id_: str) -> Observation | None:
-    try:
-        return caller.get(id_)
-    except NotFoundError:  # hidden, or not to be read
-        return None
+def seen(caller: Caller, ids: Iterable[str]) -> list[Observation]:
+    """Those of some observations that the caller may see."""
+    made: list[Observation] = []
+    for id_ in ids:
+        try:
+            made.append(caller.get(id_))
+        except NotFoundError:  # hidden, gone, or not to be read
+            continue
+    return made

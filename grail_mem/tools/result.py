@@ -18,7 +18,7 @@ class ToolResult:
     Attributes:
         text: For the model; stored words stand in it as fenced data.
         structured: The same in short, as plain JSON values; `ok` is False when it failed, and `error` says why.
-        is_error: Whether it failed; then nothing was changed.
+        is_error: Whether it failed; then no memory was changed.
     """
 
     text: str
@@ -32,6 +32,8 @@ class ToolResult:
 
 def failed(tool: str, code: str, message: str, problems: Sequence[FieldProblem] = (), hint: str = "") -> ToolResult:
     """A call that failed, with everything that is wrong at once."""
+    message = as_data(message)
+    problems = [FieldProblem(*map(as_data, problem)) for problem in problems]
     lines = [f"{tool or 'The call'} failed ({code}): {message}"]
     lines += [
         f"- {p.field}: {p.problem} {p.remedy}".rstrip() if p.field else f"- {p.problem} {p.remedy}".rstrip()
@@ -46,8 +48,8 @@ def failed(tool: str, code: str, message: str, problems: Sequence[FieldProblem] 
 def failed_by(tool: str, error: GrailError, fields: Sequence[str]) -> ToolResult:
     """A call that the store refused."""
     said = error.problems if isinstance(error, InputError) else ()
-    problems = [] if said == (error.message,) else [_of_field(as_data(text), fields) for text in said]
-    message = as_data(error.message) if not problems else "nothing was done; the arguments cannot be used."
+    problems = [] if said == (error.message,) else [_of_field(text, fields) for text in said]
+    message = error.message if not problems else "nothing was done; the arguments cannot be used."
     hint = _HINTS.get(error.code, error.hint)
     return failed(tool, error.code, message, problems, _HINTS.get("", "") if "`" in hint else hint)
 

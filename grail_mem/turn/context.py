@@ -111,15 +111,19 @@ def context_of(
     Raises:
         InputError: The budget is too small for the frame alone.
     """
+    included: tuple[str, ...] = ()
     if recall.abstention is not None:
-        text, included = _silence(recall.abstention), ()
+        text = _silence(recall.abstention)
     else:
+        question = message[:_QUESTION]
+        if 3 * counter_of(counter).count(question) > budget:  # the frame says it, and has to leave room
+            question = ""
         pack = render_pack(
             recall.observations,
             budget=budget,
             counter=counter,
             coverage=recall.coverage,
-            question=message[:_QUESTION] or None,
+            question=question or None,
         )
         text, included = pack.text, pack.included
     return TurnContext(

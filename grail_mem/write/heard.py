@@ -83,8 +83,8 @@ def heard(view: View, quotes: Sequence[Evidence], claim: str, *, session: str, s
             kinds.append(KIND_OF_ROLE[role])
         else:
             against.append(f'"{words:.200}" ({judged.checker}: {"; ".join(judged.reasons)})')
-    said = "" if kinds else "; ".join(against)
-    return Heard(tuple(made), _most(kinds), _most(spoken), said, tuple(dict.fromkeys(warnings)))
+    why = "" if kinds else "; ".join(against)
+    return Heard(tuple(made), _most(kinds), _most(spoken), why, tuple(dict.fromkeys(warnings)))
 
 
 def _most(kinds: Sequence[str]) -> str | None:

@@ -23,6 +23,7 @@ Call = Callable[[Session, str], Any]
 SEES: dict[str, Call] = {
     "recall": lambda s, _: s.recall(text=SECRET),
     "search": lambda s, _: s.search(f"What about {SECRET}?"),
+    "prepare_turn_context": lambda s, _: s.prepare_turn_context(f"What about {SECRET}?").to_dict(),
     "list_observations": lambda s, _: s.list_observations(),
     "list_categories": lambda s, _: s.list_categories(),
     "list_communities": lambda s, _: s.list_communities(),
@@ -68,6 +69,8 @@ OTHERS = {
     "apply": "test_proposals_are_made_and_decided_where_it_may",
     "reject": "test_proposals_are_made_and_decided_where_it_may",
     "undo": "test_proposals_are_made_and_decided_where_it_may",
+    "complete_turn": "it keeps what the session's own turns say, tests/turn/test_turn_hooks.py",
+    "opening": "it is three recalls, tests/turn/test_turn_hooks.py",
     "finish": "it submits what the session's own turns say, tests/write/test_extraction.py",
     "submit": "its rights are tested with the candidates, tests/write/test_candidate_files.py",
     "candidates": "as submit",

@@ -76,6 +76,8 @@ NO_COMMAND = {
     "graph": "a graph is an object of the program that asks; its edges are the view `relationships` of `grail sql`",
 }
 NO_VERB = {
+    "tools": "grail_mem.tools: a Toolbox over a memory or session",
+    "skill": "files for an agent's host; a program reads them from the package",
     "watch": "sync, whenever something changed; a program calls `sync` itself",
     "demo": "a story to look at",
     "config": "the property `settings`",

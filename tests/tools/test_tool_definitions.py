@@ -29,7 +29,7 @@ def schemas(definition: dict[str, Any]) -> Iterator[dict[str, Any]]:
     while stack:
         one = stack.pop()
         yield one
-        stack += [part for part in one.get("properties", {}).values()] + ([one["items"]] if "items" in one else [])
+        stack += list(one.get("properties", {}).values()) + ([one["items"]] if "items" in one else [])
 
 
 @pytest.fixture(scope="module")
