@@ -14,7 +14,7 @@ from typing import Any, Final, TypeVar
 
 import anyio.from_thread
 import anyio.to_thread
-import mcp_types as types
+from mcp import types
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 

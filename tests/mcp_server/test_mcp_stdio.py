@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -18,7 +18,7 @@ from tests.mcp_clients import WAIT_S, Raw, command, environment, opening, over_s
 
 NOISY = """
 import ctypes, os, sys, warnings
-from grail_mem.mcp_server import more_calls, stdio, opening, limits, logs
+from grail_mem.mcp_server import leaving, more_calls, stdio, opening, limits, logs
 
 def loud(asked):
     print("printed"); sys.stdout.flush(); os.write(1, b"to the descriptor\\n")
@@ -30,7 +30,7 @@ def loud(asked):
 more_calls.MORE_CALLS["status"] = loud
 logs.to_stderr()
 from pathlib import Path
-stdio.leave(stdio.serve(opening.Opening(Path(sys.argv[1])), None, limits.Limits()))
+leaving.leave(stdio.serve(opening.Opening(Path(sys.argv[1])), None, limits.Limits()))
 """
 
 
@@ -148,33 +148,32 @@ def test_nothing_but_frames_is_on_stdout(store: Path) -> None:
     assert b"secret words of the memory" not in said
 
 
-def test_a_server_ends_with_a_signal_and_with_its_parent(store: Path) -> None:
-    """F51: SIGTERM ends it, and so does the death of the one that started it, though somebody else holds its input open."""
+def test_a_server_ends_with_a_signal(store: Path) -> None:
+    """F51: SIGTERM ends it with a clean exit code."""
     with Raw(command(store)) as server:
         server.greet()
         server.ask(1, "ping")
         server.process.send_signal(signal.SIGTERM)
         assert server.process.wait(WAIT_S) == 0
+
+
+@pytest.mark.parametrize("greeted", [True, False])
+def test_a_server_ends_with_its_parent(store: Path, greeted: bool) -> None:
+    """F51: whoever started it is killed, while somebody else holds its input open."""
     mine, theirs = os.pipe()
     starter = f"import subprocess, sys; p = subprocess.Popen({command(store)!r}, stdin={mine}); print(p.pid, flush=True); sys.stdin.read()"
-    with subprocess.Popen(
-        [sys.executable, "-c", starter],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        pass_fds=[mine],
-        env=environment(),
-    ) as parent:
+    words, pipe = [sys.executable, "-c", starter], subprocess.PIPE
+    with subprocess.Popen(words, stdin=pipe, stdout=pipe, pass_fds=[mine], env=environment()) as parent:
         assert parent.stdout is not None
         number = int(parent.stdout.readline())
-        os.write(
-            theirs,
-            json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": opening("2025-06-18")}).encode()
-            + b"\n",
-        )
-        assert b'"id"' in parent.stdout.readline()
+        if greeted:
+            line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": opening("2025-06-18")})
+            os.write(theirs, line.encode() + b"\n")
+            assert b'"id"' in parent.stdout.readline()
+        _wait(lambda: len(os.listdir(f"/proc/{number}/task")) > 1, "The server does not look after its parent.")
         parent.kill()
         assert parent.stdout.read() == b""  # the server holds the other end of it until it is gone
-    _wait_until_gone(number)
+    _wait(lambda: _command_line(Path(f"/proc/{number}")) == b"", "The server outlived its parent.")
     os.close(mine)
     os.close(theirs)
 
@@ -253,9 +252,9 @@ def _command_line(process: Path) -> bytes:
         return b""
 
 
-def _wait_until_gone(number: int) -> None:
+def _wait(happens: Callable[[], bool], otherwise: str) -> None:
     for _ in range(WAIT_S * 10):
-        if not Path(f"/proc/{number}").exists() or _command_line(Path(f"/proc/{number}")) == b"":
+        if happens():
             return
         time.sleep(0.1)
-    pytest.fail("The server outlived its parent.")
+    pytest.fail(otherwise)
