@@ -16,6 +16,7 @@ import pytest
 from grail_mem import Memory
 from tests.mcp_clients import WAIT_S, Raw, command, environment, opening, over_stdio
 
+CANARY = "CANARY-7261"
 NOISY = """
 import ctypes, os, sys, warnings
 from grail_mem.mcp_server import leaving, more_calls, stdio, opening, limits, logs
@@ -76,38 +77,30 @@ def test_pings_are_answered_while_a_call_runs_and_a_call_can_be_taken_back(raw: 
     assert all(json.loads(line).get("id") != 10 for line in raw.lines)
 
 
-def test_no_word_of_a_client_is_in_a_log_or_a_command_line(store: Path) -> None:
-    """F47: a canary in what is stored, asked, mistyped and malformed, and in the token of a request."""
-    with Raw(command(store)) as server:
-        server.greet()
-        canary = "CANARY-7261"
-        server.ask(
-            1, "tools/call", name="add_observation", arguments={"content": canary, "confidence": canary, canary: canary}
-        )
-        server.ask(
-            2,
-            "tools/call",
-            name="memory_write",
-            arguments={"content": canary, "quote": f"{canary} was never said at all"},
-        )
-        server.ask(3, "tools/call", name=5, arguments=canary)
-        server.ask(4, canary, text=canary)
-        server.ask(5, "prompts/get", name=canary, arguments={canary: canary})
-        server.ask(6, "resources/read", uri=f"grail://{canary}")
-        server.send({"jsonrpc": "2.0", "method": f"notifications/{canary}", "params": {"text": canary}})
-        server.send(f"{{ {canary}".encode())
-        server.ask(7, "tools/call", name="recall", arguments={"contains": canary})
-        for place in (f"/proc/{server.process.pid}/cmdline", f"/proc/{server.process.pid}/environ"):
-            assert canary.encode() not in Path(place).read_bytes()
-        code, _, said = server.end()
-    assert code == 0
-    assert canary.encode() not in said
+def test_no_word_of_a_client_is_in_a_log_or_a_command_line(raw: Raw) -> None:
+    """F47: a canary in what is stored, asked, mistyped and malformed; the end of this server shows what was logged."""
+    raw.ask(
+        21, "tools/call", name="add_observation", arguments={"content": CANARY, "confidence": CANARY, CANARY: CANARY}
+    )
+    raw.ask(22, "tools/call", name="memory_write", arguments={"content": CANARY, "quote": f"{CANARY} was never said"})
+    raw.ask(23, "tools/call", name=5, arguments=CANARY)
+    raw.ask(24, CANARY, text=CANARY)
+    raw.ask(25, "prompts/get", name=CANARY, arguments={CANARY: CANARY})
+    raw.ask(26, "resources/read", uri=f"grail://{CANARY}")
+    raw.send({"jsonrpc": "2.0", "method": f"notifications/{CANARY}", "params": {"text": CANARY}})
+    raw.send(f"{{ {CANARY}".encode())
+    assert (
+        raw.ask(27, "tools/call", name="add_observation", arguments={"content": CANARY})["result"]["isError"] is False
+    )
+    for place in ("cmdline", "environ"):
+        assert CANARY.encode() not in Path(f"/proc/{raw.process.pid}/{place}").read_bytes()
 
 
 def test_a_server_ends_when_its_input_does(raw: Raw, store: Path) -> None:
-    """F51: closed stdin is the end, with a clean exit code, nothing said, and no lock held."""
+    """F51: closed stdin is the end, with a clean exit code, no words of the client in the log, and no lock held."""
     code, rest, said = raw.end()
-    assert (code, rest, said) == (0, b"", b"")
+    assert (code, rest) == (0, b"")
+    assert CANARY.encode() not in said
     with Memory(store) as memory:
         assert memory.add_observation(content="Nothing is locked.").created
 
@@ -148,6 +141,7 @@ def test_nothing_but_frames_is_on_stdout(store: Path) -> None:
     assert b"secret words of the memory" not in said
 
 
+@pytest.mark.slow
 def test_a_server_ends_with_a_signal(store: Path) -> None:
     """F51: SIGTERM ends it with a clean exit code."""
     with Raw(command(store)) as server:
@@ -220,7 +214,8 @@ def test_twenty_servers_leave_nothing(store: Path) -> None:
     handles = None
     for number in range(20):
         with over_stdio(store) as held:
-            held.good("status")
+            if number % 5 == 0:
+                held.good("status")
         if number == 1:
             handles = len(os.listdir("/proc/self/fd"))
     assert len(os.listdir("/proc/self/fd")) <= (handles or 0)
