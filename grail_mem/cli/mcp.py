@@ -96,6 +96,7 @@ def serve_command(
 ) -> None:
     """Serve the memory to an MCP client; this is what `grail mcp` alone does."""
     from grail_mem.mcp_server import logs
+    from grail_mem.mcp_server.leaving import leave
     from grail_mem.mcp_server.limits import BUDGET, limits
     from grail_mem.mcp_server.opening import Opening, read_principal
 
@@ -111,10 +112,10 @@ def serve_command(
 
         door = Door(host, PORT if port is None else o.number(port), tuple(allow_host or ()), tuple(allow_origin or ()))
         serve(opening, principal, allowed, door, say=output.note)
-        return
+        leave(0)
     from grail_mem.mcp_server import stdio
 
-    stdio.leave(stdio.serve(opening, principal, allowed))
+    leave(stdio.serve(opening, principal, allowed))
 
 
 @mcp_command.command("config", cls=o.OneCommand, epilog=o.DIR)
@@ -201,7 +202,7 @@ def _tokens(place: Which) -> Tokens:
     from grail_mem.mcp_server.tokens import Tokens
     from grail_mem.store.layout import Layout
 
-    return Tokens(Layout(Opening(place.root).root.expanduser().resolve()))
+    return Tokens(Layout(Opening(place.root).root))
 
 
 def _program() -> Sequence[str]:

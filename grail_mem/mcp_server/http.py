@@ -52,16 +52,13 @@ def serve(
         ConflictError: Something else listens there.
     """
     known_versions()
-    tokens = Tokens(Layout(opening.root.expanduser().resolve()))
+    tokens = Tokens(Layout(opening.root))
     door.require_keys(principal, tokens)
     listening = door.listen()
     said = replace(door, port=listening.getsockname()[1])
-    from grail_mem.mcp_server.stdio import leave
-
     asyncio.new_event_loop().run_until_complete(
         _serve(Hall(opening, principal, limits, door, tokens), listening, lambda: say(f"Serving at {said.url}"))
     )
-    leave(0)
 
 
 async def _serve(hall: Hall, listening: Any, ready: Callable[[], None]) -> None:

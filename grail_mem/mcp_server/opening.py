@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from grail_mem.errors import InputError, NotFoundError, StoreError
 from grail_mem.model.scope import Principal, make_principal
@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # loading them takes longer than a client waits for the greet
     from grail_mem.memory import Memory
     from grail_mem.memory.session import Session
 
-ACTOR = "mcp"
+ACTOR: Final = "mcp"
 """Who stands in the ledger for what a server does that was started for the owner."""
 
 
@@ -33,7 +33,8 @@ class Opening:
     """
 
     def __init__(self, root: Path, *, embedder: str | None = None) -> None:
-        if not root.is_dir() or not Layout(root.resolve()).is_store():
+        root = root.expanduser().resolve()
+        if not root.is_dir() or not Layout(root).is_store():
             raise NotFoundError(f"The folder {str(root)!r} holds no store.", hint="`grail init DIR` makes one.")
         self.root, self._embedder = root, embedder
         self._lock = threading.Lock()

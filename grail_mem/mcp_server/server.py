@@ -14,7 +14,7 @@ from typing import Any, Final, TypeVar
 
 import anyio.from_thread
 import anyio.to_thread
-import mcp_types as types
+from mcp import types
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
@@ -60,7 +60,7 @@ class _Desk:
         self._at_once = anyio.CapacityLimiter(_AT_ONCE)
 
     async def list_tools(self, ctx: Any, params: Any) -> types.ListToolsResult:  # noqa: ARG002  the SDK's signature
-        offered = await self._in_thread(self._offer.tools)
+        offered = await self._in_thread(_or_refused(self._offer.tools))
         return types.ListToolsResult(tools=[types.Tool.model_validate(tool.definition("mcp")) for tool in offered])
 
     async def call_tool(self, ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:

@@ -6,6 +6,7 @@ Knows nothing of tools.
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import os
 import signal
@@ -13,6 +14,7 @@ import sys
 import threading
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from time import sleep
 from typing import TYPE_CHECKING, Any, Final
 
 from grail_mem.mcp_server.greeting import greeting, known_versions
@@ -41,7 +43,9 @@ def serve(opening: Opening, principal: Principal | None, limits: Limits) -> int:
         MissingDependencyError: The extra `mcp` is not installed.
     """
     known_versions()
-    parent = os.getppid()
+    if sys.stdin.isatty():
+        _LOG.warning("this speaks to an MCP client, not to people; `grail mcp config CLIENT` tells a client of it.")
+    _end_with(os.getppid())
     wire = Wire.take()
     first = wire.receive()
     if first is None:
@@ -52,20 +56,26 @@ def serve(opening: Opening, principal: Principal | None, limits: Limits) -> int:
             wire.send(greeted)
         # no `asyncio.run`: its end waits for threads, and a call may take longer than a client lets a server live
         asyncio.new_event_loop().run_until_complete(
-            _Connection(wire, opening, principal, limits).run(first, greeted=greeted is not None, parent=parent)
+            _Connection(wire, opening, principal, limits).run(first, greeted=greeted is not None)
         )
     except BrokenPipeError:
         _LOG.info("The client went away.")
+    except Exception:  # noqa: BLE001  the last boundary: threads that still run would keep the process from ending by itself
+        _LOG.exception("The connection ended with a fault.")
+        return 1
     _close(opening)
     return 0
 
 
-def leave(code: int) -> None:
-    """End the process now; calls that still run in threads are cut short, as when the machine fails."""
-    logging.shutdown()
-    with suppress(OSError, ValueError):
-        sys.stderr.flush()
-    os._exit(code)
+def _end_with(parent: int) -> None:
+    """End this process as by SIGTERM once the one that started it is gone, which holds even before anything was sent."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            sleep(_LOOK_S)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=watch, daemon=True, name="grail-mcp-parent").start()
 
 
 def _close(opening: Opening) -> None:
@@ -84,15 +94,12 @@ class _Connection:
         self._dropped: set[str] = set()
         self._over = asyncio.Event()
 
-    async def run(self, first: bytes, *, greeted: bool, parent: int) -> None:
-        """Serve until the client closes its side, dies, or a signal comes."""
+    async def run(self, first: bytes, *, greeted: bool) -> None:
+        """Serve until the client closes its side or a signal comes."""
         loop = asyncio.get_running_loop()
         for number in _SIGNALS:
             loop.add_signal_handler(number, self._over.set)
-        work = [
-            asyncio.ensure_future(part)
-            for part in (self._serve(first, greeted=greeted), self._over.wait(), _until_orphaned(parent))
-        ]
+        work = [asyncio.ensure_future(part) for part in (self._serve(first, greeted=greeted), self._over.wait())]
         done, _ = await asyncio.wait(work, return_when=asyncio.FIRST_COMPLETED)
         for part in work:
             part.cancel()
@@ -133,14 +140,12 @@ class _Connection:
     async def _understood(self, line: bytes) -> Any:
         """A line as a message; what is none is refused as the protocol has it."""
         from mcp.shared.message import SessionMessage
-        from mcp_types import INVALID_REQUEST, PARSE_ERROR, JSONRPCNotification, JSONRPCRequest, jsonrpc_message_adapter
-        from pydantic import ValidationError
+        from mcp.types import INVALID_REQUEST, PARSE_ERROR, JSONRPCNotification, JSONRPCRequest, jsonrpc_message_adapter
 
         try:
             message = jsonrpc_message_adapter.validate_json(line, by_name=False)
-        except ValidationError as error:
-            broken = any(problem["type"] == "json_invalid" for problem in error.errors(include_url=False))
-            await self._send_error(PARSE_ERROR if broken else INVALID_REQUEST)
+        except ValueError:
+            await self._send_error(INVALID_REQUEST if _is_json(line) else PARSE_ERROR)
             return None
         if isinstance(message, JSONRPCRequest):
             self._owed.add(_key(message.id))
@@ -149,7 +154,7 @@ class _Connection:
         return SessionMessage(message)
 
     async def _send_error(self, code: int) -> None:
-        from mcp_types import ErrorData, JSONRPCError
+        from mcp.types import ErrorData, JSONRPCError
 
         refused = JSONRPCError(jsonrpc="2.0", id=None, error=ErrorData(code=code, message="This line is no message."))
         await self._send(refused)
@@ -193,9 +198,12 @@ async def _put(put: Callable[[bytes | None], Awaitable[None]], line: bytes | Non
     await put(line)
 
 
-async def _until_orphaned(parent: int) -> None:
-    while os.getppid() == parent:  # noqa: ASYNC110  the kernel has no event for it
-        await asyncio.sleep(_LOOK_S)
+def _is_json(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _key(request_id: object) -> str:

@@ -59,6 +59,7 @@ def test_a_server_that_is_killed_leaves_nothing_locked(store: Path) -> None:
         assert memory.check().ok
 
 
+@pytest.mark.slow
 def test_a_client_that_reads_nothing_does_not_keep_a_server_alive(store: Path) -> None:
     """A full pipe holds up no end."""
     with Raw(command(store)) as server:

@@ -68,6 +68,24 @@ def test_the_five_tools_work_over_the_protocol(owner: Held) -> None:
     assert owner.bad("memory_get", id=changed["new_id"])["code"] == "not_found"
 
 
+def test_what_the_user_said_is_kept_with_their_words(owner: Held) -> None:
+    """The commonest write of all: a claim and the quote, without a word of sessions and sources."""
+    made = owner.good("memory_write", content="I prefer concise answers.", quote="I prefer concise answers.")
+    assert made["source_kind"] == "user_statement"
+    assert owner.good("cite", id=made["id"])["citation"]["evidence"][0]["quote"] == "I prefer concise answers."
+    error = owner.bad("memory_write", content="Ben hates Graz.", quote="I prefer short letters of ten lines.")
+    assert error["code"] in ("unsupported_evidence", "evidence_not_found")
+
+
+@pytest.mark.parametrize(
+    "folder", ["../../etc", "work/../../x", "%2e%2e%2f", "~/.ssh", "/etc", "C:\\x", "a\nb", ".grail/ledger"]
+)
+def test_no_folder_leads_out_of_the_store(owner: Held, folder: str) -> None:
+    """F11, F12: refused before anything is written, by either tool that writes."""
+    for tool in ("memory_write", "add_observation"):
+        assert owner.bad(tool, content="x", category=folder)["problems"][0]["field"] == "category"
+
+
 def test_an_observation_is_added_with_its_evidence(owner: Held) -> None:
     """A quote from a transcript is located; without one it is a conclusion."""
     proven = owner.good(
