@@ -21,7 +21,11 @@ SYSTEM = "You are Ana's assistant. What you learn about her you keep with your m
 def calls(name: str, **arguments: Any) -> dict[str, Any]:
     """What a model says that calls a tool."""
     function = {"name": name, "arguments": json.dumps(arguments)}
-    return {"role": "assistant", "content": None, "tool_calls": [{"id": "call_1", "type": "function", "function": function}]}
+    return {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"id": "call_1", "type": "function", "function": function}],
+    }
 
 
 def says(text: str) -> dict[str, Any]:

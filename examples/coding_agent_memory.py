@@ -15,7 +15,11 @@ from grail_mem.adapters.tool_calls import answer
 
 FIRST = [
     {"command": "view", "path": "/memories"},
-    {"command": "create", "path": "/memories/project/build.md", "file_text": "# Build\n\nRun `make check` before a commit.\n"},
+    {
+        "command": "create",
+        "path": "/memories/project/build.md",
+        "file_text": "# Build\n\nRun `make check` before a commit.\n",
+    },
     {"command": "insert", "path": "/memories/project/build.md", "insert_line": 3, "insert_text": "Tests need Redis.\n"},
 ]
 SECOND = [

@@ -45,11 +45,13 @@ def calls(name: str, **arguments: Any) -> AIMessage:
 
 def main() -> None:
     """Two threads of one agent, and its graph's store in the same folder of files."""
-    script = iter([
-        calls("memory_write", content="Ana drinks green tea.", tags=["preference"]),
-        AIMessage("I will remember that."),
-        AIMessage("Green tea."),
-    ])
+    script = iter(
+        [
+            calls("memory_write", content="Ana drinks green tea.", tags=["preference"]),
+            AIMessage("I will remember that."),
+            AIMessage("Green tea."),
+        ]
+    )
     with (
         tempfile.TemporaryDirectory() as root,
         Memory(root) as memory,
