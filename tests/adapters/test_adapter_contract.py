@@ -104,6 +104,18 @@ def test_wrong_arguments_are_told_and_the_loop_goes_on(adapter: Adapter, memory:
         assert [o.content for o in caller.recall().observations] == ["Ana drinks green tea."]
 
 
+def test_names_that_mean_something_in_python_are_arguments_like_others(adapter: Adapter, memory: Memory) -> None:
+    words = adapter.words
+    with session(memory) as caller:
+        look = words.look("Which tea does Ana drink?")
+        odd = dict.fromkeys(("self", "args", "kwargs", "func", "name", "input", "config", "run_manager", "context"), 1)
+        script = adapter.run(
+            caller, look._replace(arguments={**look.arguments, **odd}), words.write("Green tea."), "Noted."
+        )
+        assert len(script.results) == 2
+        assert [o.content for o in caller.recall().observations] == ["Green tea."]
+
+
 def test_another_user_sees_nothing(adapter: Adapter, memory: Memory) -> None:
     words = adapter.words
     with session(memory) as ana, session(memory, "ben") as ben:
