@@ -18,7 +18,7 @@ from grail_mem import Memory
 from grail_mem.memory.session import Session
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore::DeprecationWarning", "ignore::PendingDeprecationWarning"
+    "ignore::DeprecationWarning", "ignore::PendingDeprecationWarning", "ignore::ImportWarning"
 )  # among frameworks
 
 SYSTEM = "You are the helper of Ana."

@@ -15,7 +15,7 @@ from grail_mem import Memory
 from grail_mem.memory.session import Session
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore::DeprecationWarning", "ignore::PendingDeprecationWarning"
+    "ignore::DeprecationWarning", "ignore::PendingDeprecationWarning", "ignore::ImportWarning"
 )  # among frameworks
 
 
