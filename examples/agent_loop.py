@@ -34,7 +34,7 @@ def says(text: str) -> dict[str, Any]:
 
 
 SCRIPT = [
-    calls("memory_write", content="Drinks green tea.", quote="I drink green tea"),
+    calls("memory_write", content="The user drinks green tea.", quote="I drink green tea"),
     says("I will remember that."),
     calls("memory_search", query="What does Ana drink?", limit="many"),  # wrong, as models are; the answer says how
     calls("memory_search", query="What does Ana drink?"),

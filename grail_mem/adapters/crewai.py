@@ -40,11 +40,11 @@ class _Tool(BaseTool):
         )
         self._toolbox = toolbox
 
-    def _run(self, **arguments: Any) -> Any:
+    def _run(self, /, **arguments: Any) -> Any:
         result = self._toolbox.call(self.name, arguments)
         return ToolFailure(message=result.text) if result.is_error else result.text
 
-    async def _arun(self, **arguments: Any) -> Any:
+    async def _arun(self, /, **arguments: Any) -> Any:
         return await asyncio.to_thread(self._run, **arguments)
 
 

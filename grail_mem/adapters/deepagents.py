@@ -7,14 +7,12 @@ is, so what a provider caches of it stays usable.
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any
 
-from grail_mem.adapters.frameworks import missing, toolbox_of
+from grail_mem.adapters.frameworks import answer_first, missing, toolbox_of
 from grail_mem.adapters.langchain import memory_tools
-from grail_mem.errors import GrailError
 from grail_mem.memory.session import Session
 from grail_mem.tools import Toolbox
 
@@ -24,7 +22,7 @@ try:
 except ImportError as error:
     raise missing("langchain", "deepagents") from error
 
-_LOG = logging.getLogger("grail_mem")
+_MAX_ID = 100
 
 
 class MemoryMiddleware(AgentMiddleware[Any, Any, Any]):
@@ -68,15 +66,14 @@ class MemoryMiddleware(AgentMiddleware[Any, Any, Any]):
 
     def after_agent(self, state: Any, runtime: Any) -> None:  # noqa: ARG002  as above
         """Keep the turn; what cannot be kept is logged, since the answer is there and must not be lost for it."""
-        said, answer = _last(state["messages"], HumanMessage), _last(state["messages"], AIMessage)
+        said = _last(state["messages"], HumanMessage)
         if not self._keep_turns or said is None or not _text(said).strip():
             return
-        try:
+        answer = _last(_behind(state["messages"], said), AIMessage)
+        with answer_first():
             self._session.complete_turn(
-                _turn(said), user=_text(said), assistant=_text(answer) or None if answer is not None else None
+                _turn(said), user=_text(said), assistant=(_text(answer) if answer else "") or None
             )
-        except GrailError:
-            _LOG.warning("A turn of the conversation was not kept.", exc_info=True)
 
     async def aafter_agent(self, state: Any, runtime: Any) -> None:
         """The same, in a thread of its own."""
@@ -87,9 +84,19 @@ def _last(messages: Sequence[AnyMessage], kind: type) -> Any:
     return next((message for message in reversed(messages) if isinstance(message, kind)), None)
 
 
+def _behind(messages: Sequence[AnyMessage], said: AnyMessage) -> Sequence[AnyMessage]:
+    return messages[next(n for n, message in enumerate(messages) if message is said) + 1 :]
+
+
 def _text(message: Any) -> str:
     return str(message.text)
 
 
 def _turn(message: Any) -> str:
-    return str(message.id or sha256(_text(message).encode()).hexdigest())
+    """By what a message's turn is known: its own id, where that can be one."""
+    own = str(message.id or "")
+    return (
+        own
+        if 0 < len(own) <= _MAX_ID and own.isprintable()
+        else sha256(f"{own}\0{_text(message)}".encode()).hexdigest()
+    )

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Protocol
 
-from grail_mem.errors import MissingDependencyError
+from grail_mem.errors import GrailError, MissingDependencyError
 from grail_mem.memory import Memory
 from grail_mem.memory.session import Session
 from grail_mem.tools import Toolbox, ToolResult
+
+_LOG = logging.getLogger("grail_mem")
 
 Caller = Memory | Session | Toolbox
 """Whose memory it is: the owner's, that of a session, or a toolbox with choices of one's own."""
@@ -25,6 +29,15 @@ class Answering(Protocol):
 def toolbox_of(caller: Caller) -> Toolbox:
     """The tools of a caller."""
     return caller if isinstance(caller, Toolbox) else Toolbox(caller)
+
+
+@contextmanager
+def answer_first() -> Iterator[None]:
+    """What keeps a conversation behind an answer: if that cannot be kept, it is logged, and the answer is not lost for it."""
+    try:
+        yield
+    except GrailError:
+        _LOG.warning("What was said was not kept.", exc_info=True)
 
 
 def missing(package: str, extra: str) -> MissingDependencyError:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from grail_mem.adapters.frameworks import Caller, missing, toolbox_of
+from grail_mem.adapters.frameworks import Caller, answer_first, missing, toolbox_of
 from grail_mem.memory.session import Session
 from grail_mem.tools import Toolbox
 
@@ -53,7 +53,7 @@ class _Tool(AsyncBaseTool):
     def metadata(self) -> ToolMetadata:
         return self._metadata
 
-    def call(self, *args: Any, **arguments: Any) -> ToolOutput:
+    def call(self, /, *args: Any, **arguments: Any) -> ToolOutput:
         name = self._metadata.get_name()
         result = self._toolbox.call(name, args[0] if args else arguments)
         return ToolOutput(
@@ -64,7 +64,7 @@ class _Tool(AsyncBaseTool):
             is_error=result.is_error,
         )
 
-    async def acall(self, *args: Any, **arguments: Any) -> ToolOutput:
+    async def acall(self, /, *args: Any, **arguments: Any) -> ToolOutput:
         return await asyncio.to_thread(self.call, *args, **arguments)
 
 
@@ -99,4 +99,5 @@ class GrailMemoryBlock(BaseMemoryBlock[str]):
     async def _aput(self, messages: Sequence[ChatMessage]) -> None:
         turns = [{"role": _ROLES[m.role], "text": m.content} for m in messages if m.role in _ROLES and m.content]
         if turns:
-            await asyncio.to_thread(self._session.ingest_chat, turns)
+            with answer_first():
+                await asyncio.to_thread(self._session.ingest_chat, turns)

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from grail_mem.adapters.frameworks import Caller, missing, toolbox_of
+from grail_mem.adapters.frameworks import Caller, answer_first, missing, toolbox_of
 from grail_mem.memory import Memory
 from grail_mem.memory.session import Session as GrailSession
 from grail_mem.tools import Toolbox
@@ -67,7 +67,8 @@ class TranscribedSession:
         await self._inner.add_items(items)
         if turns := [turn for item in items for turn in _turns(item)]:
             conversation = None if isinstance(self._caller, GrailSession) else f"agents/{self.session_id}"
-            await asyncio.to_thread(self._caller.ingest_chat, turns, session=conversation)
+            with answer_first():
+                await asyncio.to_thread(self._caller.ingest_chat, turns, session=conversation)
 
     async def pop_item(self) -> Any:
         """Take the last item back; the transcript keeps its words."""

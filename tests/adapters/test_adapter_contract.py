@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ from grail_mem import Memory
 from grail_mem.memory.session import Session
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore::DeprecationWarning", "ignore::PendingDeprecationWarning"
+    "ignore::DeprecationWarning", "ignore::PendingDeprecationWarning", "ignore::ImportWarning"
 )  # among frameworks
 
 SYSTEM = "You are the helper of Ana."
@@ -24,6 +26,8 @@ SAID = "What do you know of tea?"
 
 
 FIVE = FiveTools()
+MUST_RUN = os.environ.get("FRAMEWORKS", "").split(",")
+"""The packages that CI installed, so none of them is left out unseen."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +65,9 @@ ADAPTERS = [
 @pytest.fixture(params=ADAPTERS, ids=lambda adapter: adapter.name.replace(" ", "-"))
 def adapter(request: pytest.FixtureRequest) -> Adapter:
     found: Adapter = request.param
-    pytest.importorskip(found.package, reason=f"{found.package} is not installed")
+    if find_spec(found.package) is None:
+        assert found.package not in MUST_RUN, f"{found.package} is not installed"
+        pytest.skip(f"{found.package} is not installed")
     return found
 
 
@@ -96,6 +102,18 @@ def test_wrong_arguments_are_told_and_the_loop_goes_on(adapter: Adapter, memory:
         script = adapter.run(caller, words.wrong, words.write("Ana drinks green tea."), "Noted.")
         assert words.told in script.results[0]
         assert [o.content for o in caller.recall().observations] == ["Ana drinks green tea."]
+
+
+def test_names_that_mean_something_in_python_are_arguments_like_others(adapter: Adapter, memory: Memory) -> None:
+    words = adapter.words
+    with session(memory) as caller:
+        look = words.look("Which tea does Ana drink?")
+        odd = dict.fromkeys(("self", "args", "kwargs", "func", "name", "input", "config", "run_manager", "context"), 1)
+        script = adapter.run(
+            caller, look._replace(arguments={**look.arguments, **odd}), words.write("Green tea."), "Noted."
+        )
+        assert len(script.results) == 2
+        assert [o.content for o in caller.recall().observations] == ["Green tea."]
 
 
 def test_another_user_sees_nothing(adapter: Adapter, memory: Memory) -> None:

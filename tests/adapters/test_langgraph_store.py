@@ -25,7 +25,7 @@ from grail_mem.adapters.langgraph import GrailStore
 from grail_mem.errors import InputError
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore::DeprecationWarning", "ignore::PendingDeprecationWarning"
+    "ignore::DeprecationWarning", "ignore::PendingDeprecationWarning", "ignore::ImportWarning"
 )  # among frameworks
 
 NAMES = st.lists(st.sampled_from(["a", "b", "A", "··", "a/b", "CON"]), min_size=1, max_size=3).map(tuple)

@@ -3,7 +3,7 @@
 * A `python` block is executed; a `text` block below `<!-- output -->` is what it must print.
 * A `console` block's `$ ` lines are run by bash; below `<!-- output checked -->` what stands under each must be its output,
   and `, exit 1` in that comment is the exit code that the last one must have.
-* `<!-- not run -->` leaves a block out. `…` in an output is any text; runs of spaces count as one.
+* `<!-- not run -->` leaves a block out; `<!-- needs langgraph -->` does where that package is not installed, with its output. `…` in an output is any text; runs of spaces count as one.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ import os
 import re
 import subprocess
 import sys
+import warnings
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 FENCE = re.compile(
@@ -43,14 +45,18 @@ def run_page(path: Path, folder: Path) -> int:
     namespace: dict[str, object] = {"__name__": path.stem.replace("-", "_")}
     printed: str | None = None
     n_run = 0
+    left_out = False
     for block in blocks(path.read_text(encoding="utf-8")):
         place = f"{path.name}:{block.line}"
+        if block.note == "output" and left_out:
+            continue
         if block.note == "output":
             assert printed is not None, f"{place}: no python block stands before this output"
             _compare(block.body, printed, place)
-        elif block.note == "not run":
+        left_out = block.note == "not run" or not all(map(find_spec, needed(block.note)))
+        if left_out or block.note == "output":
             continue
-        elif block.kind == "python":
+        if block.kind == "python":
             printed = _run_python(block, namespace, path)
             n_run += 1
         elif block.kind == "console":
@@ -59,10 +65,18 @@ def run_page(path: Path, folder: Path) -> int:
     return n_run
 
 
+def needed(note: str) -> list[str]:
+    """The packages that a block needs."""
+    return note.removeprefix("needs ").split() if note.startswith("needs ") else []
+
+
 def _run_python(block: Block, namespace: dict[str, object], path: Path) -> str:
     out = io.StringIO()
     code = compile("\n" * block.line + block.body, str(path), "exec")
-    with contextlib.redirect_stdout(out):
+    with contextlib.redirect_stdout(out), warnings.catch_warnings():
+        if needed(block.note):  # what is wrong inside a framework is none of ours
+            for kind in (DeprecationWarning, PendingDeprecationWarning, ImportWarning):
+                warnings.simplefilter("ignore", kind)
         exec(code, namespace)
     return out.getvalue()
 
