@@ -1,0 +1,52 @@
+"""`grail export` in its formats and `grail import` of what other programs keep, as people see them."""
+
+from __future__ import annotations
+
+import json
+from zipfile import ZipFile
+
+import pytest
+
+
+@pytest.mark.parametrize("form", ["jsonl", "markdown", "graphml", "parquet"])
+def test_a_format_goes_to_a_file_or_to_stdout(form, grail, grail_json, demo, tmp_path):
+    done = grail_json("export", demo, "--format", form, "--out", tmp_path / "e")
+    assert (done["format"], done["n_observations"]) == (form, 24)
+    streamed = grail("export", demo, "--format", form, "--out", "-")
+    assert streamed.exit_code == 0
+    assert streamed.stdout_bytes == (tmp_path / "e").read_bytes()
+    assert grail("export", demo, "--format", form, "--out", tmp_path / "e").exit_code == 5
+    assert grail("export", demo, "--format", form, "--out", tmp_path / "e", "--force").exit_code == 0
+    assert grail_json("export", demo, "--format", form, "--no-history", "--dry-run")["n_observations"] < 24
+
+
+def test_a_format_that_is_none_is_refused_with_those_that_are(grail, demo):
+    result = grail("export", demo, "--format", "csv", "--out", "x")
+    assert result.exit_code == 2
+    assert "jsonl, markdown, graphml, parquet" in result.stderr
+
+
+def test_a_zip_comes_back_as_it_went(grail, grail_json, demo, tmp_path):
+    grail("export", demo, "--format", "markdown", "--out", tmp_path / "e.zip")
+    done = grail_json("import", tmp_path / "new", tmp_path / "e.zip")
+    assert (done["form"], done["n_added"], done["skipped"]) == ("markdown", 24, [])
+    with ZipFile(tmp_path / "e.zip") as archive:
+        for name in archive.namelist():
+            if name.endswith(".md"):
+                assert (tmp_path / "new" / name).read_bytes() == (demo / name).read_bytes()
+
+
+def test_skips_of_one_reason_are_told_together_and_json_lists_each(grail, grail_json, tmp_path):
+    facts = [{"id": f"f-{n}", "memory": None if n else "Said."} for n in range(6)]
+    (tmp_path / "mem0.json").write_text(json.dumps({"results": facts}))
+    result = grail("import", tmp_path / "new", tmp_path / "mem0.json")
+    assert result.stdout == "1 observation added, 0 there already, 5 skipped.\n"
+    assert result.stderr == (
+        "skipped results 2 (f-1), results 3 (f-2), results 4 (f-3) and 2 more; --json lists all: the memory holds no text\n"
+    )
+    done = grail_json("import", tmp_path / "new", tmp_path / "mem0.json", "--from", "mem0")
+    assert [item["where"] for item in done["skipped"]] == [f"results {n}" for n in range(2, 7)]
+    assert done["n_records"] == 6
+    unknown = grail("import", tmp_path / "new", tmp_path / "mem0.json", "--from", "notion")
+    assert unknown.exit_code == 2
+    assert "citefold" in unknown.stderr
