@@ -82,9 +82,6 @@ NO_VERB = {
     "doctor": "looks at the machine beside the store; `check` is the verb for the store",
     "tools": "grail_mem.tools: a Toolbox over a memory or session",
     "skill": "files for an agent's host; a program reads them from the package",
-    "tools": "grail_mem.tools: a Toolbox over a memory or session",
-    "skill": "files for an agent's host; a program reads them from the package",
-    "doctor": "looks at the machine beside the store; `check` is the verb for the store",
     "watch": "sync, whenever something changed; a program calls `sync` itself",
     "demo": "a story to look at",
     "config": "the property `settings`",
@@ -116,7 +113,7 @@ TOOL_OF = {
 NO_TOOL = {
     **dict.fromkeys(
         ("init", "sync", "compact", "rebuild", "index", "check", "verify", "verify_ledger", "log", "calibrate", "reset_gates", "fit",
-         "reset_weights", "scan", "close"), "keeping the store is its owner's, at the command line"),
+         "reset_weights", "scan", "fade", "retain", "migrate", "close"), "keeping the store is its owner's, at the command line"),
     **dict.fromkeys(("session", "grant", "revoke", "grants"), "who may do what is never said by a model"),
     **dict.fromkeys(("backup", "verify_backup", "restore_backup", "export", "import_file", "ingest_document"), "a model names no path"),
     **dict.fromkeys(("reject", "undo", "approve", "decline", "restore", "hide_selected"), "a decision of a person"),
