@@ -69,6 +69,7 @@ def update(view: View, id_: str, patch: Mapping[str, Any], *, append: str | None
         _check_patch(patch, append)
     with quoting_no_secret(), staging(view.layout) as staging_fd, translated("change the observation"), writing(view):
         now = read_one(view, _current(view, id_))
+        view.access.require("write", now.made.scope, id_=id_)
         patch = dict(patch) | ({"content": f"{now.made.content}\n\n{append}"} if append is not None else {})
         edited = with_fields(view, now, patch)
         trusted, warnings = as_trusted(view, now.made, edited.made)

@@ -75,7 +75,7 @@ def test_add_reports_every_problem_at_once(grail, tmp_path):
     ("words", "data", "code"),
     [
         (["--file", "gone.md"], None, 3),
-        (["--file", "."], None, 6),
+        (["--file", "."], None, 2),
         (["--content", "a", "--file", "-"], "b", 2),
         ([], "", 2),
         ([], b"\xff", 2),

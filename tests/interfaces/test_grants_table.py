@@ -51,7 +51,7 @@ NEEDS: dict[str, tuple[str, Call]] = {
     "archive": ("write", lambda s, i: s.archive(i)),
     "unarchive": ("write", lambda s, i: s.unarchive(i)),
     "erase": ("forget", lambda s, i: s.erase(i, reason="asked")),
-    "update": ("write", lambda s, i: s.update(i, append="more")),
+    "update": ("write", lambda s, i: s.update(i, tags=["more"])),
     "move": ("write", lambda s, i: s.move(i, "elsewhere")),
     "hide": ("forget", lambda s, i: s.hide(i)),
     "restore": ("forget", lambda s, i: s.restore(i)),
