@@ -22,9 +22,9 @@ from typer.main import get_command  # noqa: E402  after the path, as are those b
 from grail_mem import Memory, errors  # noqa: E402
 from grail_mem.cli.app import app  # noqa: E402
 from grail_mem.keep.backup import Backup  # noqa: E402
-from grail_mem.keep.export import Exported  # noqa: E402
+from grail_mem.keep.exported import Exported  # noqa: E402
 from grail_mem.keep.imported import Imported  # noqa: E402
-from grail_mem.keep.incoming import Skipped  # noqa: E402
+from grail_mem.keep.record import Skipped  # noqa: E402
 from grail_mem.keep.log import LedgerChecked, Logged  # noqa: E402
 from grail_mem.keep.restore import Restored  # noqa: E402
 from grail_mem.keep.verify import BackupChecked  # noqa: E402

@@ -17,7 +17,7 @@ from grail_mem.consolidate.propose import ProposalSet
 from grail_mem.index.catalog import Indexed
 from grail_mem.index.embedder import Embedder
 from grail_mem.keep.backup import Backup
-from grail_mem.keep.export import Exported
+from grail_mem.keep.exported import Exported
 from grail_mem.keep.imported import Imported
 from grail_mem.keep.log import LedgerChecked, Logged
 from grail_mem.keep.migrate import Migrated

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from xml.sax.saxutils import escape, quoteattr
 
-from grail_mem.keep.export import Exported, selected
+from grail_mem.keep.exported import Exported, selected
 from grail_mem.model.filter import Filter
 from grail_mem.model.names import entity_key
 from grail_mem.model.observation import Entity, Observation, Relationship

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any, Final
 
-from grail_mem.keep.export import Exported, selected
+from grail_mem.keep.exported import Exported, selected
 from grail_mem.model.filter import Filter
 from grail_mem.query.view import View
 from grail_mem.store.schema import public_table

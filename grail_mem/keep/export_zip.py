@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, Final
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
-from grail_mem.keep.export import FORMAT, Exported, adopted_times, selected, sources_of
+from grail_mem.keep.exported import FORMAT, Exported, adopted_times, selected, sources_of
 from grail_mem.keep.markdown import HEADER
 from grail_mem.model.filter import Filter
 from grail_mem.query.view import View

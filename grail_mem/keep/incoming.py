@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from grail_mem.errors import InputError, StoreError
 from grail_mem.keep import markdown
-from grail_mem.keep.export import FORMAT
+from grail_mem.keep.exported import FORMAT
 from grail_mem.keep.foreign.kinds import KINDS, lines, recognised
 from grail_mem.keep.foreign.place import Place, place_at
 from grail_mem.keep.foreign.said import Said, skip

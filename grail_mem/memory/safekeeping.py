@@ -13,7 +13,7 @@ from grail_mem.query.view import View
 
 if TYPE_CHECKING:  # of no use to most who open a store; the verbs load it when they are called
     from grail_mem.keep.backup import Backup
-    from grail_mem.keep.export import Exported
+    from grail_mem.keep.exported import Exported
     from grail_mem.keep.imported import Imported
     from grail_mem.keep.log import LedgerChecked, Logged
     from grail_mem.keep.restore import Restored
