@@ -48,7 +48,7 @@ def show_observations(site: Site, request: Request) -> Response:
     return site.page(
         request, "browse.html", here="browse", code=400 if wrong else 200, asked=asked, found=found, wrong=wrong,
         choices=CHOICES, active={name: value for name, value in asked.items() if name != "order"},
-        is_next=bool(request.query_params.get("cursor")), folder=_folder(site, asked.get("category", "")),
+        is_next=bool(request.query_params.get("cursor")), folder=_folder(site, asked.get("category", ""), beside=True),
     )  # fmt: skip
 
 
@@ -109,10 +109,16 @@ WHERE contains(lower(name), lower($text)) ORDER BY n_observations DESC, key LIMI
 """
 
 
-def _folder(site: Site, above: str) -> dict[str, Any]:
-    """A folder with the way to it and what lies below; nothing below when a pattern or several are asked for."""
+def _folder(site: Site, above: str, *, beside: bool = False) -> dict[str, Any]:
+    """A folder with the way to it and what lies below; nothing below when a pattern or several are asked for.
+
+    Args:
+        site: The page.
+        above: The folder; empty for all.
+        beside: Whether the folders only stand beside observations, which those below no folder do not.
+    """
     above = above.removesuffix("/**")
-    plain = not any(mark in above for mark in "*,")
+    plain = not any(mark in above for mark in "*,") and bool(above or not beside)
     below = []
     if plain:
         values = {"level": above.count("/") + 2 if above else 1, "above": above, "most": _MOST_FOLDERS}
