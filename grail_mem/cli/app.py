@@ -27,7 +27,7 @@ COMMANDS: Final = {
     "update": "change", "move": "change", "delete": "change", "restore": "change", "erase": "erase",
     "revise": "revise", "history": "revise", "due": "revise", "pin": "revise", "unpin": "revise", "archive": "revise",
     "unarchive": "revise", "sync": "keep", "watch": "watch",
-    "compact": "keep", "rebuild": "keep", "index": "keep", "calibrate": "tune", "fit": "tune", "consolidate": "consolidate", "proposals": "proposals", "candidates": "candidates", "grant": "grants", "revoke": "grants", "grants": "grants", "check": "keep", "scan": "scan", "verify": "evidence",
+    "compact": "keep", "rebuild": "keep", "index": "keep", "calibrate": "tune", "fit": "tune", "consolidate": "consolidate", "proposals": "proposals", "candidates": "candidates", "grant": "grants", "revoke": "grants", "grants": "grants", "check": "keep", "doctor": "doctor", "scan": "scan", "verify": "evidence",
     "backup": "backup", "log": "log", "verify-ledger": "log", "export": "transfer", "import": "transfer", "mcp": "mcp", "config": "config",
     "tools": "tools", "skill": "skill",
 }  # fmt: skip

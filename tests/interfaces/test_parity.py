@@ -78,6 +78,7 @@ NO_COMMAND = {
 NO_VERB = {
     "tools": "grail_mem.tools: a Toolbox over a memory or session",
     "skill": "files for an agent's host; a program reads them from the package",
+    "doctor": "looks at the machine beside the store; `check` is the verb for the store",
     "watch": "sync, whenever something changed; a program calls `sync` itself",
     "demo": "a story to look at",
     "config": "the property `settings`",
