@@ -24,8 +24,8 @@ from grail_mem.cli.app import app  # noqa: E402
 from grail_mem.keep.backup import Backup  # noqa: E402
 from grail_mem.keep.exported import Exported  # noqa: E402
 from grail_mem.keep.imported import Imported  # noqa: E402
-from grail_mem.keep.record import Skipped  # noqa: E402
 from grail_mem.keep.log import LedgerChecked, Logged  # noqa: E402
+from grail_mem.keep.record import Skipped  # noqa: E402
 from grail_mem.keep.restore import Restored  # noqa: E402
 from grail_mem.keep.verify import BackupChecked  # noqa: E402
 from grail_mem.memory.session import Session  # noqa: E402
