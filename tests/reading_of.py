@@ -10,6 +10,8 @@ from typing import Any, Final
 from grail_mem import Memory
 from grail_mem.consolidate.finding import Finding
 from grail_mem.consolidate.reading import Reading
+from grail_mem.index.embedder import LOCAL_MODEL
+from grail_mem.index.vectors import stored_vectors
 from grail_mem.query.sql import SqlSession
 
 NOW_US: Final = 1_790_000_000_000_000
@@ -25,7 +27,8 @@ def reading_of(
     memory._view.refresh()
     session = SqlSession(memory._view)
     try:
-        yield Reading(session, now_us, {pair: {} for pair in forbidden}, inbox=inbox)
+        vectors = stored_vectors(memory._layout.vectors, LOCAL_MODEL)
+        yield Reading(session, now_us, {pair: {} for pair in forbidden}, inbox=inbox, vectors=vectors)
     finally:
         session.close()
 

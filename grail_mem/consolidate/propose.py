@@ -22,6 +22,8 @@ from grail_mem.consolidate.proposal_file import Stored, drop_replaced, read_sets
 from grail_mem.consolidate.reading import Reading
 from grail_mem.consolidate.standing import standing, visible, waiting_ids
 from grail_mem.errors import AccessError, IndexUnusableError, InputError
+from grail_mem.index.embedder import LOCAL_MODEL
+from grail_mem.index.vectors import stored_vectors
 from grail_mem.model.problem import Problem
 from grail_mem.model.scope import Principal
 from grail_mem.model.times import format_time
@@ -120,7 +122,8 @@ def consolidate(
         at, n_erased = datetime.now(UTC), len(view.receipts)
         decided, stored = read_decisions(view.layout), read_sets(view.layout)
         now_us = int(at.timestamp() * 1_000_000)
-        reading = Reading(session, now_us, decided.forbidden, inbox=settings.default_category)
+        vectors = stored_vectors(layout.vectors, LOCAL_MODEL)
+        reading = Reading(session, now_us, decided.forbidden, inbox=settings.default_category, vectors=vectors)
         detected = detect(reading, asked, progress=progress)
         made = _Run(session, decided, stored, format_time(at)).proposals(detected, min_confidence)
         kept = _kept(view, stored, decided, made, detected.ran)

@@ -16,6 +16,7 @@ from grail_mem.query.sql import SqlSession
 if TYPE_CHECKING:  # a quarter of a second, spent when SQL is asked
     import pyarrow as pa
 
+    from grail_mem.index.vectors import VectorStore
 
 T = TypeVar("T")
 
@@ -35,6 +36,7 @@ class Reading:
         forbidden: Pairs, as decisions keep them, that somebody said are not the same thing, each with the grounds that were rejected.
         progress: Told how much of the detector's work is done, and how much there is.
         kept: What detectors made of the store for one another, by name; see `once`.
+        vectors: Vectors of passages that the search index has, of the model that bounds were set by; None without them.
         inbox: The folder of what was added without a category; nothing belongs there, so things may be moved out of it
             and never into it.
     """
@@ -45,6 +47,7 @@ class Reading:
     progress: Callable[[int, int | None], None] = field(default=_nobody)
     kept: dict[str, Any] = field(default_factory=dict, repr=False)
     inbox: str = "inbox"
+    vectors: VectorStore | None = field(default=None, repr=False)
 
     def ask(self, text: str, params: Sequence[Any] | Mapping[str, Any] | None = None) -> pa.Table:
         """The answer to one SELECT."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 from grail_mem.index.passages import passages
 from grail_mem.index.tokens import marked_terms, terms
@@ -127,7 +127,21 @@ def key_of(sha256: str) -> int:
     return int(sha256[:16] or "0", 16)
 
 
-def own_title(o: Observation) -> str:
+class Texted(Protocol):
+    """What has a title and a content, as an observation does."""
+
+    @property
+    def title(self) -> str:
+        """Its title."""
+        ...
+
+    @property
+    def content(self) -> str:
+        """What it says."""
+        ...
+
+
+def own_title(o: Texted) -> str:
     """The title, empty when it only is the content's first line, as of an observation that was given none.
 
     A heading is a title also then.
@@ -141,7 +155,7 @@ def embedded_text(title: str, text: str) -> str:
     return f"{title}. {text}" if title else text
 
 
-def embedded_texts(o: Observation) -> Iterator[str]:
+def embedded_texts(o: Texted) -> Iterator[str]:
     """The texts of an observation that are turned into vectors, in the order of its passages."""
     title = own_title(o)
     return (embedded_text(title, passage.text) for passage in passages(o.content))

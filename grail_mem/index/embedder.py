@@ -23,6 +23,9 @@ BATCH: Final = 32
 WORD_SCALE: Final = 250
 """Stored word vectors are so many times as long as one: few of their numbers are above a half, which is where int8 ends."""
 
+LOCAL_MODEL: Final = "all-MiniLM-L6-v2-int8"
+"""The name of the default model."""
+
 _DIMENSION: Final = 384
 _WORD_DIMENSION: Final = 64
 _WORD_BASIS: Final = Path(__file__).with_name("minilm_words.npy")
@@ -138,7 +141,7 @@ class LocalEmbedder:
     def identity(self) -> Identity:
         """The model, told by the digest of its weights and of what word vectors are reduced with."""
         if self._identity is None:
-            self._identity = Identity("all-MiniLM-L6-v2-int8", _digest_of(self._model, _WORD_BASIS), _DIMENSION)
+            self._identity = Identity(LOCAL_MODEL, _digest_of(self._model, _WORD_BASIS), _DIMENSION)
         return self._identity
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:

@@ -391,6 +391,19 @@ def kept_models(folder: Path) -> list[Identity]:
     return found
 
 
+def stored_vectors(folder: Path, model: str) -> VectorStore | None:
+    """The vectors that are kept of a model; None when there are none, or they cannot be used.
+
+    Of several revisions of it the one with the most.
+    """
+    found: list[VectorStore] = []
+    for identity in kept_models(folder):
+        if identity.name == model:
+            with suppress(IndexUnusableError):  # what searches says so; what has other grounds goes by those
+                found.append(VectorStore(folder, identity))
+    return max(found, key=len, default=None)
+
+
 def missing(store: VectorStore, texts: Iterable[str]) -> list[str]:
     """Texts that have no vector yet, each once, in order."""
     import numpy as np

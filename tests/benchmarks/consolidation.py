@@ -127,15 +127,18 @@ def passages(path: Path) -> Iterator[dict[str, Any]]:
         yield {"title": title, "content": text, "category": f"wiki/{letter}", "entities": [{"name": n} for n in names]}
 
 
-def judged(name: str, drafts: list[dict[str, Any]]) -> None:
+def judged(name: str, drafts: list[dict[str, Any]], embedder: str) -> None:
     """Every proposal on one set, with its confidence."""
-    with tempfile.TemporaryDirectory() as folder, kept(Path(folder), embedder="none") as memory:
+    with tempfile.TemporaryDirectory() as folder, kept(Path(folder), embedder=embedder) as memory:
         filled(memory, drafts)
+        memory.index()
         done = memory.consolidate()
         found = Counter(proposal.kind for proposal in done)
         print(f"{name}: {len(drafts)} observations, {done.took_s:.1f} s, {dict(found) or 'no proposal'}")
         for proposal in done:
-            print(f"  {proposal.kind:<22} {proposal.confidence:.2f}  {proposal.rationale}")
+            near = proposal.evidence.figures.get("nearness")
+            said = "" if near is None else f"  [{near}]"
+            print(f"  {proposal.kind:<22} {proposal.confidence:.2f}  {proposal.rationale}{said}")
 
 
 def main() -> None:
@@ -143,14 +146,15 @@ def main() -> None:
     parser.add_argument("--scale", type=int, nargs="+", default=[])
     for name in ("locomo", "hotpotqa", "musique"):
         parser.add_argument(f"--{name}", type=Path)
+    parser.add_argument("--embedder", default="none", help="`local`: with the vectors of passages as evidence")
     options = parser.parse_args()
     if options.scale:
         scale(options.scale)
     if options.locomo:
-        judged("LoCoMo", [draft(turn) for turn in turns(options.locomo)])
+        judged("LoCoMo", [draft(turn) for turn in turns(options.locomo)], options.embedder)
     for name in ("hotpotqa", "musique"):
         if path := getattr(options, name):
-            judged(name, list(passages(path)))
+            judged(name, list(passages(path)), options.embedder)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from grail_mem.consolidate.names.groups import Group, groups
 from grail_mem.consolidate.names.likeness import Likeness, Named, is_person
 from grail_mem.consolidate.names.name_form import is_cut_out, name_form
 from grail_mem.consolidate.names.nicknames import Nicknames, nicknames
+from grail_mem.consolidate.names.surroundings import nearness
 from grail_mem.consolidate.names.texts import texts, window
 from grail_mem.consolidate.names.verdict import LEAST, SURE, Verdict, judge, verdicts
 from grail_mem.consolidate.reading import Reading
@@ -64,12 +65,13 @@ def merge_aliases(reading: Reading) -> Iterator[Finding]:
     for places in spelled:
         alike[places] = [*alike[places], Likeness("expansion")]
     reading.progress(3, STAGES)
-    hopeful = [
-        p for p, evidence in evidence_of(table, alike, set()).items() if judge(alike[p], evidence).confidence >= LEAST
-    ]
+    at_best = dict.fromkeys(alike, 1.0) if reading.vectors is not None else {}
+    best = evidence_of(table, alike, set(), at_best)
+    hopeful = [p for p, evidence in best.items() if judge(alike[p], evidence).confidence >= LEAST]
+    near = nearness(reading, table, hopeful)
     listed = listed_pairs(reading, table, hopeful)
     reading.progress(4, STAGES)
-    judged = verdicts(alike, evidence_of(table, alike, listed))
+    judged = verdicts(alike, evidence_of(table, alike, listed, near))
     accepted = {places: v.confidence for places, v in judged.items()}
 
     def are_two(left: int, right: int) -> bool:
@@ -202,13 +204,14 @@ def _type(main: EntityRow, types: list[str]) -> str:
 
 
 def _rationale(main: EntityRow, others: list[EntityRow], verdicts_: list[Verdict], types: list[str]) -> str:
-    signals = sorted({verdict.signal.removesuffix("+neighbours") for verdict in verdicts_})
+    signals = sorted({verdict.signal.removesuffix("+said").removesuffix("+neighbours") for verdict in verdicts_})
     because = "; ".join(BECAUSE[signal] for signal in signals)
     n = max((verdict.evidence.shared.n for verdict in verdicts_ if verdict.has_company), default=0)
     near = f"; they share {n} neighbours" if n > 1 else "; they share a neighbour" if n else ""
+    said = "; the same is said around them" if any(v.is_said_alike for v in verdicts_) else ""
     clash = f"; but their types differ ({', '.join(types)})" if any(v.evidence.clash for v in verdicts_) else ""
     names = ", ".join(f"'{entity.name}'" for entity in others)
-    return f"{names} and '{main.name}' are likely one thing: {because}{near}{clash}."
+    return f"{names} and '{main.name}' are likely one thing: {because}{near}{said}{clash}."
 
 
 def _figures(entities: list[EntityRow], verdicts_: list[Verdict], types: list[str]) -> dict[str, Any]:
@@ -216,6 +219,7 @@ def _figures(entities: list[EntityRow], verdicts_: list[Verdict], types: list[st
         "observations": {entity.name: len(entity.seen) for entity in entities},
         "shared_neighbours": max(verdict.evidence.shared.n for verdict in verdicts_),
         "neighbourhood_share": min(verdict.evidence.shared.share for verdict in verdicts_),
+        "nearness": min((v.evidence.nearness for v in verdicts_ if v.evidence.nearness is not None), default=None),
         "named_together": max(verdict.evidence.n_together for verdict in verdicts_),
         "types": types,
         "types_differ": any(verdict.evidence.clash for verdict in verdicts_),

@@ -6,7 +6,7 @@ Knows nothing of confidence.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -29,6 +29,14 @@ that name a thing."""
 MAX_TEXTS: Final = 500
 """Observations of one name that are read for two names in one list; chosen: a name seen more often is well established."""
 
+LEVELS: Final = ("apart", "strange", "unknown", "some", "strong")
+"""How much surrounds two names, least first."""
+NEAR: Final = 0.5
+"""Cosine from which what is said around two names speaks for one thing: fewer than one of a hundred pairs of two things that are
+spelled alike reach it, and more than half of the pairs of one thing do (tests/benchmarks/alias_vectors.py)."""
+FAR: Final = 0.1
+"""Cosine below which it speaks for two: one of a hundred pairs of one thing lies below, and half of those of two; the same."""
+
 _IN_PARENTHESES: Final = """
 SELECT id, coalesce(scope, '') FROM rows WHERE status NOT IN ('superseded', 'archived')
 AND (contains(content, '(') OR contains(title, '(') OR contains(content, '[')) ORDER BY id
@@ -47,6 +55,7 @@ class Evidence:
         is_listed: Whether a text names one beside the other, such as `Ann and Anna`.
         is_exclusive: Whether each has another target of a relationship of which one thing has one.
         clash: Whether both have types and none in common.
+        nearness: Cosine of what is said where the one and where the other is named; None when that is not known.
     """
 
     shared: Shared
@@ -55,6 +64,15 @@ class Evidence:
     is_listed: bool = False
     is_exclusive: bool = False
     clash: bool = False
+    nearness: float | None = None
+
+    @property
+    def level(self) -> str:
+        """How much surrounds both, one of `LEVELS`: by neighbours, one more or one less by what is said around them."""
+        place = LEVELS.index(self.shared.level)
+        if self.nearness is not None:
+            place += (self.nearness >= NEAR) - (self.nearness < FAR)
+        return LEVELS[max(0, min(place, len(LEVELS) - 1))]
 
     @property
     def speaks_against(self) -> bool:
@@ -63,7 +81,10 @@ class Evidence:
 
 
 def evidence_of(
-    table: EntityTable, pairs: Iterable[tuple[int, int]], listed: set[tuple[int, int]]
+    table: EntityTable,
+    pairs: Iterable[tuple[int, int]],
+    listed: set[tuple[int, int]],
+    near: Mapping[tuple[int, int], float],
 ) -> dict[tuple[int, int], Evidence]:
     """The evidence for each pair of entities."""
     around = Neighbourhoods(table)
@@ -76,7 +97,7 @@ def evidence_of(
         found[left, right] = Evidence(
             around.shared(left, right), sum(o in seen for o in table.entities[smaller].seen), (left, right) in table.related,
             (left, right) in listed, _exclusive(table, left) != {} and _conflicts(table, left, right),
-            bool(a.types and b.types and not a.types & b.types),
+            bool(a.types and b.types and not a.types & b.types), near.get((left, right)),
         )  # fmt: skip
     return found
 

@@ -6,7 +6,7 @@ Knows nothing of what is looked for in them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from grail_mem.consolidate.reading import Reading
 
@@ -17,6 +17,13 @@ _TEXTS: Final = """
 SELECT id, title, content FROM rows
 WHERE id BETWEEN $first AND $last AND id IN (SELECT unnest($ids::VARCHAR[])) ORDER BY id
 """
+
+
+class Said(NamedTuple):
+    """What an observation says."""
+
+    title: str
+    content: str
 
 
 def texts(reading: Reading, ids: Sequence[str]) -> Iterator[tuple[str, str, str]]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from grail_mem.consolidate.names.entity_table import pair
-from grail_mem.consolidate.names.evidence import Evidence
+from grail_mem.consolidate.names.evidence import LEVELS, NEAR, Evidence
 from grail_mem.consolidate.names.likeness import Likeness
 
 LEAST: Final = 0.5
@@ -19,7 +19,6 @@ LEAST: Final = 0.5
 SURE: Final = 0.8
 """Confidence from which practically everybody would agree."""
 
-LEVELS: Final = ("apart", "strange", "unknown", "some", "strong")
 CONFIDENCE: Final = {
     "declared": (0.85, 0.92, 0.92, 0.94, 0.96),
     "normal": (0.7, 0.9, 0.9, 0.93, 0.95),
@@ -87,10 +86,15 @@ class Verdict:
         return self.evidence.shared.level in {"some", "strong"}
 
     @property
+    def is_said_alike(self) -> bool:
+        """Whether what is said around both speaks for it."""
+        return self.evidence.nearness is not None and self.evidence.nearness >= NEAR
+
+    @property
     def signal(self) -> str:
-        """What it is called in a finding, with `neighbours` when they speak for it."""
-        near = "+neighbours" if self.has_company else ""
-        return SIGNALS.get(self.code, self.code) + near
+        """What it is called in a finding, with `neighbours` and `said` when they speak for it."""
+        company = "+neighbours" if self.has_company else ""
+        return SIGNALS.get(self.code, self.code) + company + ("+said" if self.is_said_alike else "")
 
 
 Pairs = Mapping[tuple[int, int], Sequence[Likeness]]
@@ -109,7 +113,7 @@ def judge(likenesses: Sequence[Likeness], evidence: Evidence) -> Verdict:
 
 
 def _confidence(code: str, evidence: Evidence) -> float:
-    confidence = float(CONFIDENCE[code][LEVELS.index(evidence.shared.level)])
+    confidence = float(CONFIDENCE[code][LEVELS.index(evidence.level)])
     if evidence.clash:
         confidence = min(confidence, CLASH) if code in SAYS_SO else 0.0
     if not evidence.speaks_against:
@@ -151,6 +155,6 @@ def _is_one(judged: Mapping[tuple[int, int], Verdict], left: int, right: int) ->
 
 def _one_of_several(judged: Mapping[tuple[int, int], Verdict], name: int, other: int, unlike: list[int]) -> float:
     """Confidence at most when a name may be `other` or one of `unlike`."""
-    levels = [judged[pair(name, o)].evidence.shared.level for o in unlike]
-    fits = judged[pair(name, other)].evidence.shared.level == "strong"
+    levels = [judged[pair(name, o)].evidence.level for o in unlike]
+    fits = judged[pair(name, other)].evidence.level == "strong"
     return ONE_OF_SEVERAL if fits and not {"some", "strong"}.intersection(levels) else 0.0
