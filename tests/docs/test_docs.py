@@ -39,6 +39,8 @@ def load_generator() -> ModuleType:
 
 
 GENERATOR = load_generator()
+FIRST = {"index", "getting-started", "write-from-an-agent"}
+"""Pages that a newcomer reads; the others start some ten processes each, and are run with the slow tests."""
 
 
 @pytest.mark.parametrize("name", list(GENERATOR.PAGES))
@@ -47,7 +49,10 @@ def test_generated_pages_are_current(name: str) -> None:
     assert (DOCS / name).read_text(encoding="utf-8") == GENERATOR.page(name)
 
 
-@pytest.mark.parametrize("page", RUN, ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, id=page.stem, marks=() if page.stem in FIRST else pytest.mark.slow) for page in RUN],
+)
 def test_code_on_pages_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every block of code on a page that teaches runs as it stands there, and prints what the page says."""
     folder = tmp_path / "here"
