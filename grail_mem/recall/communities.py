@@ -172,7 +172,7 @@ class _Folders:
         self._folder, self._is_direct = np.array(folder_of)[code], np.array(is_direct, bool)[code]
         self.n = np.bincount(self._folder, minlength=len(self.paths))
         self.n_directly = np.bincount(self._folder[self._is_direct], minlength=len(self.paths))
-        self.us = searcher.corpus.columns.us[documents]
+        self.us, self._key = searcher.corpus.columns.us[documents], searcher.corpus.columns.key[documents]
         self.last = np.full(len(self.paths), np.iinfo(np.int64).min)
         np.maximum.at(self.last, self._folder, self.us)
         self._owner, self._name, self._are_listed = _names(searcher, documents)
@@ -197,12 +197,15 @@ class _Folders:
         np.add.at(score, owner, n[code] - 1)
         score /= np.sqrt(np.maximum(np.bincount(owner, minlength=len(mine)), 1))
         at = np.flatnonzero(mine)
-        newest = at[np.lexsort((self._documents[at], -self.us[at]))]
+        newest = at[np.lexsort((self._documents[at], self._key[at], -self.us[at]))]
         central = newest[np.argsort(-score[newest], kind="stable")]
         overviews = newest[self._is_overview[newest]]
         overviews = overviews[np.argsort(~self._is_direct[overviews], kind="stable")][:_OVERVIEWS]
         central = central[(score[central] > 0) & ~np.isin(central, overviews)][:_CENTRAL]
-        first = [int(owner[np.flatnonzero(code == value)[0]]) for value in most]
+        naming = [
+            owner[code == value] for value in most
+        ]  # which one is read for the name depends on no order of writing
+        first = [int(owners[np.argmin(self._key[owners])]) for owners in naming]
         listed = self._documents
         return _Heads(
             [int(listed[i]) for i in newest[:_RECENT]], [int(listed[i]) for i in central],
