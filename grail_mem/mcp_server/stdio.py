@@ -157,7 +157,9 @@ class _Connection:
     async def _send_error(self, code: int, request_id: int | str | None) -> None:
         from mcp.types import ErrorData, JSONRPCError
 
-        refused = JSONRPCError(jsonrpc="2.0", id=request_id, error=ErrorData(code=code, message="This line is no message."))
+        refused = JSONRPCError(
+            jsonrpc="2.0", id=request_id, error=ErrorData(code=code, message="This line is no message.")
+        )
         await self._send(refused)
 
     async def _write(self, from_server: MemoryObjectReceiveStream[Any]) -> None:
