@@ -154,7 +154,7 @@ class Keyed:
             return None
         try:
             names = json.loads(rest)
-        except ValueError:
+        except (ValueError, RecursionError):
             return None
         if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
             return None
@@ -241,6 +241,6 @@ def _value(content: str) -> dict[str, Any] | None:
         return None
     try:
         value = json.loads(text.removeprefix(_OPENS).removesuffix(_CLOSES))
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None

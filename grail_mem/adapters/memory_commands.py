@@ -200,7 +200,7 @@ def _mapping(arguments: Mapping[str, Any] | str | None) -> dict[str, Any]:
     if isinstance(arguments, str):
         try:
             arguments = json.loads(arguments)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise InputError("The arguments are no JSON.") from error
     if not isinstance(arguments, Mapping):
         raise InputError("The arguments must be an object with `command` and what belongs to it.")

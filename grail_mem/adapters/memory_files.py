@@ -187,7 +187,7 @@ def _text(observation: Observation) -> str:
     if observation.source == _AS_JSON:
         try:
             kept = json.loads(observation.content)
-        except ValueError:  # a person wrote plain text over it
+        except (ValueError, RecursionError):  # a person wrote plain text over it
             return observation.content
         return kept if isinstance(kept, str) else observation.content
     return observation.content

@@ -134,7 +134,7 @@ def _drafts(file: str) -> list[dict[str, Any]]:
         if line.strip():
             try:
                 drafts.append(json.loads(line))
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 raise InputError(f"line {number} is no JSON: {error}.") from error
     return drafts
 

@@ -145,7 +145,8 @@ class _Connection:
         try:
             message = jsonrpc_message_adapter.validate_json(line, by_name=False)
         except ValueError:
-            await self._send_error(INVALID_REQUEST if _is_json(line) else PARSE_ERROR)
+            held = _json_in(line)
+            await self._send_error(PARSE_ERROR if held is None else INVALID_REQUEST, _id_in(held))
             return None
         if isinstance(message, JSONRPCRequest):
             self._owed.add(_key(message.id))
@@ -153,10 +154,12 @@ class _Connection:
             self._owed.discard(_key((message.params or {}).get("requestId")))  # it is never answered
         return SessionMessage(message)
 
-    async def _send_error(self, code: int) -> None:
+    async def _send_error(self, code: int, request_id: int | str | None) -> None:
         from mcp.types import ErrorData, JSONRPCError
 
-        refused = JSONRPCError(jsonrpc="2.0", id=None, error=ErrorData(code=code, message="This line is no message."))
+        refused = JSONRPCError(
+            jsonrpc="2.0", id=request_id, error=ErrorData(code=code, message="This line is no message.")
+        )
         await self._send(refused)
 
     async def _write(self, from_server: MemoryObjectReceiveStream[Any]) -> None:
@@ -198,12 +201,20 @@ async def _put(put: Callable[[bytes | None], Awaitable[None]], line: bytes | Non
     await put(line)
 
 
-def _is_json(line: bytes) -> bool:
+def _json_in(line: bytes) -> tuple[Any] | None:
+    """The value of a line, alone in a tuple since it may be null; None when the line is no JSON."""
     try:
-        json.loads(line)
+        return (json.loads(line),)
     except (ValueError, RecursionError):
-        return False
-    return True
+        return None
+
+
+def _id_in(held: tuple[Any] | None) -> int | str | None:
+    """The id of a request that is refused, so that its client does not wait for the answer; None when it has none."""
+    request_id = held[0].get("id") if held and isinstance(held[0], dict) and "method" in held[0] else None
+    if isinstance(request_id, str):
+        return request_id if request_id.isprintable() else None  # half a surrogate pair could not be sent
+    return request_id if type(request_id) is int else None
 
 
 def _key(request_id: object) -> str:

@@ -378,7 +378,7 @@ def _read_cursor(cursor: str, order: Order, digest: str) -> Position:
         padded = cursor + "=" * (-len(cursor) % 4)
         made_for, made_with, value, us, id_ = json.loads(base64.urlsafe_b64decode(padded))
         position = Position(0.0 + value if isinstance(value, float) else int(value), int(us), str(id_))
-    except (ValueError, TypeError, AttributeError) as error:
+    except (ValueError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise InputError("cursor is not one that an earlier answer gave.") from error
     if made_for != order or made_with != digest:
         raise InputError("cursor belongs to another filter or order; repeat both as in the call that gave it.")

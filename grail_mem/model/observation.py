@@ -22,6 +22,8 @@ SOURCE_KINDS: Final = ("user_statement", "system", "tool_result", "session_summa
 
 DISPUTED: Final = "disputed_at"
 """The frontmatter key for since when somebody says that it is not so."""
+STATUS_BEFORE: Final = "status_before"
+"""The frontmatter key for the status that an archived observation gets back; absent for a confirmed one."""
 PINNED: Final = "pinned"
 """The frontmatter key of what age takes nothing from."""
 MAX_TURN: Final = 1_000_000_000
@@ -149,6 +151,14 @@ class Observation:
             for name in Observation.__slots__  # not those that a subclass adds
             if (value := getattr(self, name)) not in (None, (), {}) or name in _ALWAYS
         }
+
+
+def status_kept(observation: Observation) -> str:
+    """Its status, for an archived one that which it had and gets back."""
+    before = observation.extra.get(STATUS_BEFORE)
+    if observation.status != "archived":
+        return observation.status
+    return before if before in ("provisional", "superseded") else "confirmed"
 
 
 _ALWAYS: Final = frozenset({"id", "title", "content", "category", "tags", "entities", "relationships", "path"})

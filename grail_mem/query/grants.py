@@ -92,7 +92,7 @@ def _written(grant: Grant) -> dict[str, Any]:
 def _said(entry: Entry) -> Mapping[str, Any]:
     try:
         said = json.loads(entry.detail)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return {**said, "granted_at": entry.at, "actor": entry.actor} if isinstance(said, dict) else {}
 

@@ -100,7 +100,7 @@ def _read(cursor: str, place: tuple[str, ...]) -> list[Any]:
         made_for, values = json.loads(base64.urlsafe_b64decode(cursor))
         if made_for == list(place) and len(values) == len(place):
             return list(values)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         pass
     raise InputError("cursor is not one that an earlier page of this list gave.")
 

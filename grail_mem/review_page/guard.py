@@ -9,7 +9,6 @@ import hmac
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from http.cookies import CookieError, SimpleCookie
 from typing import Any, Final
 from urllib.parse import parse_qs
 
@@ -114,7 +113,7 @@ class Guard:
         asked = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[-1]
         if asked and scope["method"] == "GET":
             return self._entry(asked)
-        if not _same(_cookie(headers, self._keys.cookie_name), self._keys.cookie):
+        if not any(_same(held, self._keys.cookie) for held in _cookies(headers, self._keys.cookie_name)):
             return Response(_CLOSED, 401, media_type="text/html")
         return None
 
@@ -138,12 +137,10 @@ def _same(given: str, right: str) -> bool:
     return hmac.compare_digest(given.encode(errors="replace"), right.encode())
 
 
-def _cookie(headers: Headers, name: str) -> str:
-    try:
-        held = SimpleCookie(headers.get("cookie", "")).get(name)
-    except CookieError:
-        return ""
-    return held.value if held is not None else ""
+def _cookies(headers: Headers, name: str) -> list[str]:
+    """Every value that the browser holds under a name; other programs of this host set cookies too, of any form."""
+    pairs = (pair.partition("=") for header in headers.getlist("cookie") for pair in header.split(";"))
+    return [value.strip() for key, _, value in pairs if key.strip() == name]
 
 
 class RefusedError(Exception):

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from grail_mem.errors import InputError, NotFoundError
 from grail_mem.model.category import clean_category
+from grail_mem.model.observation import STATUS_BEFORE
 from grail_mem.model.times import format_time
 from grail_mem.query.find import locate
 from grail_mem.query.view import View
@@ -71,7 +72,7 @@ def update(view: View, id_: str, patch: Mapping[str, Any], *, append: str | None
         now = read_one(view, _current(view, id_))
         view.access.require("write", now.made.scope, id_=id_)
         patch = dict(patch) | ({"content": f"{now.made.content}\n\n{append}"} if append is not None else {})
-        edited = with_fields(view, now, patch)
+        edited = _remembering(now, with_fields(view, now, patch))
         trusted, warnings = as_trusted(view, now.made, edited.made)
         values = {
             name: getattr(trusted, name) for name in _TRUST if getattr(trusted, name) != getattr(edited.made, name)
@@ -111,6 +112,16 @@ def restore(view: View, id_: str, *, actor: str, reason: str) -> Changed:
         NotFoundError: There is no such observation.
     """
     return _tombstone(view, id_, "restore", actor, reason)
+
+
+def _remembering(now: Edited, edited: Edited) -> Edited:
+    """What is archived by its status keeps the one that it had, as with `archive`; what no longer is forgets it."""
+    was, is_now = now.made.status, edited.made.status
+    if was == is_now or "archived" not in (was, is_now):
+        return edited
+    extra = {name: value for name, value in edited.made.extra.items() if name != STATUS_BEFORE}
+    keeps = is_now == "archived" and was != "confirmed"
+    return with_values(edited, extra=extra | ({STATUS_BEFORE: was} if keeps else {}))
 
 
 def _tombstone(view: View, id_: str, action: str, actor: str, reason: str) -> Changed:

@@ -6,19 +6,15 @@ Knows nothing of what follows from it in a recall.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import Final
 
 from grail_mem.errors import ConflictError, NotFoundError
-from grail_mem.model.observation import PINNED
+from grail_mem.model.observation import PINNED, STATUS_BEFORE, status_kept
 from grail_mem.query.find import locate
 from grail_mem.query.view import View
 from grail_mem.store.files import translated
 from grail_mem.write.change import Changed
 from grail_mem.write.edited import Edited, commit, read_all, read_one, with_values
 from grail_mem.write.staged import staging, writing
-
-BEFORE: Final = "status_before"
-"""The frontmatter key for the status that an archived observation gets back."""
 
 
 def pin(view: View, id_: str, *, actor: str, reason: str) -> Changed:
@@ -82,17 +78,14 @@ def _archived(it: Edited) -> Edited:
         return it
     if it.made.status == "superseded":
         raise ConflictError(f"Observation {it.made.id} is superseded, and left out of answers already.")
-    marked = _with_extra(it, BEFORE, value=it.made.status if it.made.status != "confirmed" else None)
+    marked = _with_extra(it, STATUS_BEFORE, value=it.made.status if it.made.status != "confirmed" else None)
     return with_values(marked, status="archived")
 
 
 def _unarchived(it: Edited) -> Edited:
     if it.made.status != "archived":
         return it
-    before = it.made.extra.get(BEFORE)
-    return with_values(
-        _with_extra(it, BEFORE, value=None), status="provisional" if before == "provisional" else "confirmed"
-    )
+    return with_values(_with_extra(it, STATUS_BEFORE, value=None), status=status_kept(it.made))
 
 
 def _with_extra(it: Edited, key: str, *, value: object) -> Edited:

@@ -12,7 +12,7 @@ from typing import Final
 
 from grail_mem.errors import InputError, UnsupportedEvidenceError
 from grail_mem.model.authority import authority_of
-from grail_mem.model.observation import Evidence, Observation
+from grail_mem.model.observation import Evidence, Observation, status_kept
 from grail_mem.query.view import View
 from grail_mem.store.sources import parse_locator
 from grail_mem.support.checkers import checker_of
@@ -140,12 +140,13 @@ def _changed(old: Observation, made: Observation) -> tuple[str, ...]:
 
 def _rises(old: Observation, made: Observation) -> list[str]:
     """What of its trust is raised, in words."""
+    stood = status_kept(old)
     lasts = old.expires_at is not None and (made.expires_at is None or made.expires_at > old.expires_at)
     found = {
-        "the status": made.status == "confirmed" and old.status not in ("confirmed", "archived"),
+        "the status": made.status == "confirmed" != stood,
         "the kind of source": authority_of(made.source_kind) > authority_of(old.source_kind),
         "the confidence": old.confidence < made.confidence > CAPS.get(made.source_kind or "", 1.0),
-        "the end": old.status == "provisional" and lasts,
+        "the end": stood == "provisional" and lasts,
     }
     return [name for name, rises in found.items() if rises]
 

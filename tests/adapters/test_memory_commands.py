@@ -184,6 +184,7 @@ WRONG = [
     ({"command": "view", "path": "/memories/a", "view_range": "1-2"}, "two whole numbers"),
     ({"command": "view", "path": "/memories/a", "view_range": [0.5, 2]}, "two whole numbers"),
     ("no json", "no JSON"),
+    ("[" * 9_000, "no JSON"),
     ("[1]", "must be an object"),
     (None, "must be an object"),
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile, ZipInfo
@@ -13,7 +14,10 @@ import foreign_files as ff
 import pytest
 
 from grail_mem import InputError, Memory
+from grail_mem.keep.foreign import basic_memory
 from grail_mem.keep.foreign.kinds import KINDS
+from grail_mem.keep.foreign.notes import note
+from grail_mem.keep.foreign.streamed import Odd, pieces
 
 
 def counted(done: Any) -> bool:
@@ -189,3 +193,39 @@ def test_every_kind_reads_any_place_without_failing(tmp_path: Path) -> None:
         for place in (*places, tmp_path / "nothing"):
             with Memory(tmp_path / "new") as memory:
                 assert counted(memory.import_file(place, kind=kind, dry_run=True)), (kind, place)
+
+
+HOSTILE = {
+    "an item of spaces": "- " + " " * 50_000 + "x\n", "spaces in a statement": "- [a] x" + " " * 50_000 + "y\n",
+    "ticks": "`" * 200_000 + "x\n", "open fences": "```a\n" * 50_000, "open tildes": "~~~a\n" * 50_000,
+    "headings": "# a\n\n" * 50_000 + "end\n",
+}  # fmt: skip
+"""Notes that took hours when the work grew with the square of their length, or more."""
+
+
+@pytest.mark.parametrize("body", HOSTILE.values(), ids=HOSTILE.keys())
+def test_no_note_takes_more_work_than_it_is_long(body: str) -> None:
+    read = note("a.md", f"{body}#last [[Link]]\n".encode(), "")
+    assert list(basic_memory._note(read))
+
+
+def test_a_fence_that_nothing_closes_holds_all_that_follows() -> None:
+    said = "see #one\n```\n#two\n```\n`#three` #four\n````\n```\n#five\n"
+    assert note("a.md", said.encode(), "").tags == ["one", "four"]
+
+
+def test_f56_a_number_of_any_length_stops_no_other_record() -> None:
+    data = b'{"a": [1, ' + b"7" * 99 + b', 2], "b": ' + b"8" * 99 + b', "c": 3}'
+    for whole in (data, data[:-1]):
+        found = [(p.key, p.value) for p in pieces(BytesIO(whole), longest=20) if not isinstance(p.value, Odd)]
+        assert found == [("a", 1), ("a", 2), ("c", 3)]
+
+
+def test_f56_a_time_that_is_none_stops_no_other_message(tmp_path: Path) -> None:
+    nodes = {
+        str(at): {"message": {"author": {"role": "user"}, "content": {"parts": [f"Word {at}."]}, "create_time": time}}
+        for at, time in enumerate([10**400, 5, -(10**400), None])
+    }
+    with Memory(tmp_path / "store", embedder="none") as memory:
+        done = memory.import_file(ff.write(tmp_path / "conversations.json", [{"title": "x", "mapping": nodes}]))
+        assert done.n_added == 4

@@ -58,6 +58,15 @@ def test_what_is_no_message_is_refused_and_the_server_goes_on(raw: Raw) -> None:
     raw.send(b'{"jsonrpc": "2.0", "id": 5, "metod": "ping"}')
     assert raw.receive()["error"]["code"] == -32600
     assert raw.ask(6, "tools/destroy")["error"]["code"] == -32601
+
+
+def test_a_request_that_cannot_be_read_is_answered_under_its_id(raw: Raw) -> None:
+    """Half a surrogate pair, which models send now and then, leaves no client waiting."""
+    asked = '{"jsonrpc": "2.0", "id": %s, "method": "tools/call", "params": {"name": "list", "arguments": {"what": "\\ud800"}}}'
+    for id_, answered in (("7", 7), ('"eight"', "eight"), ("[9]", None), ('"\\ud800"', None)):
+        raw.send((asked % id_).encode())
+        said = raw.receive()
+        assert (said["id"], said["error"]["code"]) == (answered, -32600)
     assert raw.ask(7, "ping")["result"] == {}
 
 

@@ -145,6 +145,8 @@ def test_lists_page_through_everything_once(tmp_path: Path) -> None:
             assert len(items) == total
         with pytest.raises(InputError, match="cursor"):
             memory.list_tags(cursor=memory.list_entities(limit=1).cursor)
+        with pytest.raises(InputError, match="cursor"):
+            memory.list_tags(cursor="W1tb" * 2000)  # base64 of brackets, deeper than JSON is read
         with pytest.raises(InputError, match="limit"):
             memory.list_tags(limit=0)
 

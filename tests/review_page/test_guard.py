@@ -52,6 +52,16 @@ def test_the_cookie_is_not_the_token_and_out_of_reach(looking: Browser) -> None:
     assert stranger.keys.token not in set_cookie
 
 
+@pytest.mark.parametrize("other", ['a={"x": [1]}', 'a="b', "a b=1", "[x]=1", "a", "é=1", f"grail_review_{PORT}=other"])
+def test_cookies_of_other_programs_lock_nobody_out(looking: Browser, other: str) -> None:
+    """Browsers keep cookies by host and send those of every port, whatever their form."""
+    stranger = Browser(looking.app.state.site.store, let_in=False)
+    own = f"{stranger.keys.cookie_name}={stranger.keys.cookie}"
+    for sent in (f"{other}; {own}", f"{own}; {other}"):
+        assert stranger.get("/proposals", headers={"cookie": sent.encode("latin-1")}).status_code == 200
+    assert stranger.get("/proposals", headers={"cookie": other.encode("latin-1")}).status_code == 401
+
+
 @pytest.mark.parametrize(
     "host", ["evil.example", f"evil.example:{PORT}", "127.0.0.1", "127.0.0.1:80", f"127.0.0.1:{PORT}.evil.example"]
 )

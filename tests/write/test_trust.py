@@ -167,3 +167,25 @@ def test_what_nobody_labelled_is_changed_as_before(memory: Memory, session: Sess
     assert session.update(id_, append="In the evening.").changed
     done = session.revise(id_, action="supersede", reason="said otherwise", content="Prefers long answers.")
     assert session.get(id_).superseded_by == done.new_id
+
+
+def test_a_way_through_the_archive_raises_nothing(session: Session) -> None:
+    """What was put away is as sure as before when it comes back, by whichever verb it went and comes."""
+    ends = "2099-01-01T00:00:00Z"
+    for status in ("provisional", "superseded"):
+        said_ = f"The lamp is {status}."
+        own = session.add_observation(content=said_, status="provisional", expires_at=ends).id
+        session.update(own, status=status)
+        if status == "provisional":
+            session.archive(own)
+            with pytest.raises(UnsupportedEvidenceError):
+                session.update(own, status="confirmed")
+            with pytest.raises(UnsupportedEvidenceError):
+                session.update(own, expires_at=None)
+            assert session.unarchive(own).changed
+        session.update(own, status="archived")
+        with pytest.raises(UnsupportedEvidenceError):
+            session.update(own, status="confirmed")
+        assert session.unarchive(own).changed
+        (left,) = session.recall(text=said_, include_history=True).observations
+        assert (left.status, "status_before" in left.extra) == (status, False)

@@ -16,10 +16,8 @@ from grail_mem.keep.foreign.said import Said, category_of, draft, entities_of, r
 
 KIND: Final = "basic-memory"
 STATEMENT: Final = re.compile(r"^[ \t]*[-*][ \t]+\[([^\[\]()\n]{2,80}|[^\[\]()\sxX/>?!*-])\][ \t]+(?!\()(\S.*)$")
-_RELATION: Final = re.compile(
-    r"^[ \t]*[-*][ \t]+([^\[\]\n]*?)[ \t]*\[\[([^\[\]\n]+)\]\][ \t]*(?:\(([^()\n]*)\))?[ \t]*$"
-)
-_CONTEXT: Final = re.compile(r"[ \t]*\(([^()]*)\)[ \t]*$")
+_RELATION: Final = re.compile(r"^[ \t]*[-*][ \t]++([^\[\]\n]*+)\[\[([^\[\]\n]+)\]\][ \t]*+(?:\(([^()\n]*)\)[ \t]*+)?$")
+_CONTEXT: Final = re.compile(r"\(([^()]*+)\)[ \t]*+$")
 _TAG: Final = re.compile(r"(?:(?<=\s)|^)#[\w/-]+")
 _FENCE: Final = re.compile(r"^[ \t]*(?:`{3,}|~{3,})")
 _HEADING: Final = re.compile(r"^#{1,6}[ \t]")
@@ -106,14 +104,13 @@ def _prose(lines: list[str]) -> str:
     if not any(line.strip() and not _HEADING.match(line) for line in lines):
         return ""
     kept: list[str] = []
-    for at, line in enumerate(lines):
-        following = next((later for later in lines[at + 1 :] if later.strip()), "")
-        if _HEADING.match(line) and (
-            not following or (_HEADING.match(following) and _level(following) <= _level(line))
-        ):
-            continue
-        kept.append(line)
-    return "\n".join(kept).strip()
+    following = ""
+    for line in reversed(lines):
+        ends = not following or (_HEADING.match(following) and _level(following) <= _level(line))
+        if not (_HEADING.match(line) and ends):
+            kept.append(line)
+        following = line if line.strip() else following
+    return "\n".join(reversed(kept)).strip()
 
 
 def _level(line: str) -> int:

@@ -86,7 +86,7 @@ def _branch(chat: Mapping[str, Any]) -> list[str]:
 def _seconds(node: Mapping[str, Any]) -> float:
     message = node.get("message")
     time = message.get("create_time") if isinstance(message, dict) else None
-    return float(time) if isinstance(time, int | float) and time == time else 0.0  # noqa: PLR0124  NaN orders nothing
+    return time if isinstance(time, int | float) and time == time else 0.0  # noqa: PLR0124  NaN orders nothing
 
 
 def _message(

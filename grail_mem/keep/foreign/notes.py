@@ -17,8 +17,8 @@ from grail_mem.keep.foreign.said import Said, skip, tags_of, text
 from grail_mem.keep.foreign.streamed import READING
 from grail_mem.store.frontmatter import parse
 
-_CODE: Final = re.compile(r"^(`{3,}|~{3,}).*?^\1`*~*[ \t]*$|`[^`\n]+`", re.DOTALL | re.MULTILINE)
-_OPEN_CODE: Final = re.compile(r"^(?:`{3,}|~{3,}).*\Z", re.DOTALL | re.MULTILINE)
+_CODE: Final = re.compile(r"^(`{3,}+|~{3,}+).*?(?:^\1`*~*[ \t]*$|\Z)|`[^`\n]+`", re.DOTALL | re.MULTILINE)
+"""Code in a line or between fences; a fence that nothing closes reaches to the end."""
 LINK: Final = re.compile(r"(!?)\[\[([^\[\]|#^\n]*)([#^][^\[\]|\n]*)?(?:\|([^\[\]\n]*))?\]\]")
 _TAG: Final = re.compile(r"(?:(?<=\s)|^)#([\w/-]*[^\W\d][\w/-]*)", re.MULTILINE)
 _HEADING: Final = re.compile(r"^#{1,6}[ \t]+", re.MULTILINE)
@@ -114,7 +114,7 @@ def _is_day(said: str) -> bool:
 
 def without_code(body: str) -> str:
     """A body without what stands in code."""
-    return _OPEN_CODE.sub("", _CODE.sub("", body))
+    return _CODE.sub("", body)
 
 
 def inline_tags(plain: str) -> list[str]:

@@ -171,13 +171,18 @@ class _Reading:
                 begin, self._at = self._at, at
                 return None if too_long else self._held[begin:at]
 
-    def _scalar(self) -> bytes:
+    def _scalar(self) -> bytes | None:
+        """The bytes of a number or a word; None when they are too many, which are passed all the same."""
+        at, too_long = self._at, False
         while True:
-            found = _SCALAR.match(self._held, self._at)
-            end = found.end() if found else self._at
-            if end < len(self._held) or not self._more(self._at):
-                begin, self._at = self._at, max(end, self._at + 1)
-                return self._held[begin : self._at]
+            found = _SCALAR.match(self._held, at)
+            at = found.end() if found else at
+            too_long = too_long or at - self._at > self._longest
+            begin = at if too_long else self._at
+            if at < len(self._held) or not self._more(begin):
+                begin, self._at = self._at, max(at, self._at + 1)
+                return None if too_long else self._held[begin : self._at]
+            at -= begin
 
 
 def as_utf8(file: IO[bytes]) -> Any:
