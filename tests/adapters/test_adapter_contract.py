@@ -81,6 +81,7 @@ def session(memory: Memory, user: str = "ana") -> Session:
     return memory.session(user_id=user, agent_id="helper")
 
 
+@pytest.mark.slow
 def test_what_an_agent_writes_another_conversation_finds(adapter: Adapter, memory: Memory) -> None:
     words = adapter.words
     with session(memory) as first:

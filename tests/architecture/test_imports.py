@@ -64,6 +64,7 @@ def modules_after(code: str) -> set[str]:
     return set(json.loads(done.stderr.splitlines()[-1]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "code",
     [
@@ -79,6 +80,7 @@ def test_importing_loads_nothing_heavy(code: str) -> None:
     assert not loaded.intersection(HEAVY)
 
 
+@pytest.mark.slow
 def test_opening_and_writing_loads_no_database(tmp_path: Path) -> None:
     """A write needs neither DuckDB nor Arrow."""
     loaded = modules_after(f"from grail_mem import Memory\nMemory({str(tmp_path)!r}).add_observation(content='x')")

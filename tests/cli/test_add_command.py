@@ -99,6 +99,7 @@ def test_an_entity_is_a_name_and_perhaps_a_type():
     assert read_entity("At 10:30") == {"name": "At 10:30"}
 
 
+@pytest.mark.slow
 def test_jsonl_stores_every_line_and_again_none(grail_json, tmp_path):
     drafts = [{"content": f"No. {n}", "observed_at": "2026-01-01", "entities": ["A"]} for n in range(520)]
     (tmp_path / "d.jsonl").write_text("\n".join(map(json.dumps, drafts)) + "\n\n")

@@ -42,6 +42,7 @@ def store(tmp_path: Path) -> Path:
     return tmp_path / "notes"
 
 
+@pytest.mark.slow
 def test_a_sound_set_up_has_nothing_broken_and_looking_changes_nothing(store: Path) -> None:
     before = {path: path.stat().st_mtime_ns for path in store.rglob("*")}
     code, found = doctor(str(store), cwd=store)
@@ -51,6 +52,7 @@ def test_a_sound_set_up_has_nothing_broken_and_looking_changes_nothing(store: Pa
     assert {path: path.stat().st_mtime_ns for path in store.rglob("*")} == before
 
 
+@pytest.mark.slow
 def test_without_a_store_the_machine_is_looked_at_all_the_same(tmp_path: Path) -> None:
     code, found = doctor(cwd=tmp_path)
     assert code == 0
@@ -61,6 +63,7 @@ def test_without_a_store_the_machine_is_looked_at_all_the_same(tmp_path: Path) -
     assert not (tmp_path / "missing").exists()
 
 
+@pytest.mark.slow
 def test_a_package_that_cannot_be_loaded_is_named_and_the_rest_is_still_told(store: Path, tmp_path: Path) -> None:
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "duckdb.py").write_text("raise ImportError('libstdc++.so.6 is missing')\n")
@@ -93,6 +96,7 @@ def test_a_lock_that_another_process_holds_is_named(store: Path) -> None:
     assert "locks" not in examined(store)
 
 
+@pytest.mark.slow
 def test_a_store_in_git_without_what_its_merge_needs_is_told(store: Path) -> None:
     subprocess.run(["git", "init", "-q", str(store)], check=True)
     assert "git" not in examined(store)
@@ -105,6 +109,7 @@ def test_a_store_in_git_without_what_its_merge_needs_is_told(store: Path) -> Non
     assert "git" not in examined(store)
 
 
+@pytest.mark.slow
 def test_a_store_of_a_newer_version_is_told(store: Path) -> None:
     (store / ".grail" / "store.json").write_text('{"version": 999}')
     code, found = doctor(str(store), cwd=store)
@@ -112,6 +117,7 @@ def test_a_store_of_a_newer_version_is_told(store: Path) -> None:
     assert any(one["standing"] == "broken" for about in ("version", "contents") for one in found.get(about, []))
 
 
+@pytest.mark.slow
 def test_another_grail_on_the_path_is_told(store: Path, tmp_path: Path) -> None:
     other = tmp_path / "bin" / "grail"
     other.parent.mkdir()

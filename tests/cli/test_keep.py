@@ -134,6 +134,7 @@ def test_the_demo_tells_its_story_and_a_second_run_adds_nothing(grail, grail_jso
     assert "$ grail search DIR 'Which database did we pick, and why not SQLite?' --limit 3 --embedder none\n" in shown
 
 
+@pytest.mark.slow
 def test_every_command_that_the_demo_prints_works(grail, tmp_path):
     import shlex
 

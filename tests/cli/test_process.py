@@ -36,6 +36,7 @@ def run(*words, env=None, **settings):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_python_m_is_the_same_command(demo):
     done = run("list", demo, "categories", "--json")
     assert (done.returncode, done.stderr) == (0, "")
@@ -58,6 +59,7 @@ print([name for name in {HEAVY!r} if name in sys.modules])
     assert done.stdout.splitlines()[-1] == "[]"
 
 
+@pytest.mark.slow
 def test_recall_as_json_loads_neither_tables_nor_models_of_options(demo):
     unwanted = ["rich", "pydantic", "pandas", "networkx", "watchfiles", "onnxruntime"]
     code = f"""
@@ -74,6 +76,7 @@ print([name for name in {unwanted!r} if name in sys.modules], file=sys.stderr)
     assert done.stderr == "[]\n"
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_away_ends_it_quietly(demo):
     many = "select a.title, b.content from observations a, observations b, observations c"
     with subprocess.Popen(
@@ -85,6 +88,7 @@ def test_a_reader_that_goes_away_ends_it_quietly(demo):
         assert process.wait(60) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is full")
 def test_output_that_cannot_be_written_is_an_error(demo):
     with open("/dev/full", "w") as full:
@@ -94,6 +98,7 @@ def test_output_that_cannot_be_written_is_an_error(demo):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_a_terminal_without_unicode_gets_escapes_and_valid_json(tmp_path):
     env = {"PYTHONIOENCODING": "ascii", "GRAIL_ROOT": str(tmp_path)}
     assert run("add", "--title", "東京 😀 é", "--content", "x", env={"GRAIL_ROOT": str(tmp_path)}).returncode == 0
@@ -117,6 +122,7 @@ def test_the_shell_completes_commands_options_and_values(shell):
     assert "_GRAIL_COMPLETE" in run("--show-completion", shell).stdout or shell != "bash"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
 def test_watch_tells_each_change_and_ends_cleanly(demo, ending):
     with subprocess.Popen(

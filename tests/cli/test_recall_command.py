@@ -51,6 +51,7 @@ def test_recall_of_an_empty_store_says_that_nothing_is_stored(grail, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_recall_takes_every_condition(grail_json, demo):
     with Memory(demo) as memory:
         for words, conditions in (

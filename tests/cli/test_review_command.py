@@ -28,6 +28,7 @@ def _get(address: str, cookie: str = "") -> tuple[int, str]:
             return error.code, ""
 
 
+@pytest.mark.slow
 def test_the_printed_address_lets_in_and_ctrl_c_ends_it(demo: Path) -> None:
     """One line of JSON names the address; the process says nothing else, and leaves as asked."""
     command = [sys.executable, "-m", "grail_mem", "review", str(demo), "--no-open", "--json", "--read-only"]

@@ -66,6 +66,7 @@ def test_search_as_json_is_what_memory_answers(grail_json, demo):
     assert found == json.loads(json.dumps(expected))
 
 
+@pytest.mark.slow
 def test_search_takes_the_conditions_of_recall(grail_json, demo):
     conditions = {
         "--since": "2026-03-01", "--before": "2026-05-01", "--category": "migration", "--tag": "decision",

@@ -96,6 +96,7 @@ def test_a_file_is_needed_unless_something_is_reset(grail: Callable[..., Any], s
     assert grail(verb, sleepers, "--reset").exit_code == 3
 
 
+@pytest.mark.slow
 def test_fit_writes_weights_only_if_they_are_better(grail: Callable[..., Any], sleepers: Path) -> None:
     pytest.importorskip("scipy")
     store = sleepers / "store"
@@ -115,6 +116,7 @@ def test_fit_writes_weights_only_if_they_are_better(grail: Callable[..., Any], s
     assert grail("search", store, ASKED, *NONE).stderr == ""
 
 
+@pytest.mark.slow
 def test_fit_as_json_is_what_memory_returns(grail_json: Callable[..., Any], sleepers: Path) -> None:
     pytest.importorskip("scipy")
     words = ("fit", sleepers / "store", sleepers / "asks.jsonl", *NONE)

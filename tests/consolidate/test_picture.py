@@ -16,6 +16,7 @@ PANELS = [
 ]
 
 
+@pytest.mark.slow
 def test_the_order_of_mentions_does_not_change_the_picture(tmp_path: Path) -> None:
     plot_groups(tmp_path / "a.png", MENTIONS, PANELS)
     plot_groups(tmp_path / "b.png", MENTIONS[::-1], PANELS)
@@ -28,6 +29,7 @@ def test_groups_change_the_picture(tmp_path: Path) -> None:
     assert (tmp_path / "a.png").read_bytes() != (tmp_path / "b.png").read_bytes()
 
 
+@pytest.mark.slow
 def test_vectors_can_be_drawn_too(tmp_path: Path) -> None:
     plot_groups(tmp_path / "a.svg", MENTIONS, PANELS)
     assert COLOURS[0].lower() in (tmp_path / "a.svg").read_text().lower()
@@ -54,6 +56,7 @@ def test_a_panel_with_mentions_of_its_own_shows_only_these(tmp_path: Path) -> No
     assert [marks[0] - n for n in marks] == [0, 0, 1, 2]
 
 
+@pytest.mark.slow
 def test_names_that_are_asked_for_are_written_before_others(tmp_path: Path) -> None:
     mentions = [(f"id{at}", f"Thing {other}") for at in range(60) for other in (at, (at + 1) % 60)]
     for name, named in (("none", ()), ("one", ("Thing 41",)), ("unknown", ("Thing 99",))):

@@ -85,6 +85,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Found]:
         yield Found(memory)
 
 
+@pytest.mark.slow
 def test_names_of_one_thing_are_found(found: Found) -> None:
     assert {(p.payload["name"], *p.payload["aliases"]) for p in found.of("merge_aliases")} == NAMES
 

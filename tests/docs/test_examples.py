@@ -13,6 +13,7 @@ NEEDED = {"crewai_agent": "crewai", "langgraph_agent": "langchain", "mcp_client"
 """The frameworks of examples, which CI runs where they are installed."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.stem)
 def test_an_example_runs(path: Path) -> None:
     """With nothing but the package, and its framework if it is about one."""

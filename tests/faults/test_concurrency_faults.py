@@ -27,6 +27,7 @@ def _child(script: str, root: Path, **arg: object) -> Child:
     return Child(script, root, arg)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n_writers", "n_each"), [(2, 50), (8, 8)])
 def test_f13_writers_at_once_lose_nothing(tmp_path: Path, n_writers: int, n_each: int) -> None:
     """Processes that write into one category all succeed, and everything they were told is there, once."""
@@ -48,6 +49,7 @@ def test_f13_eight_writers_of_fifty_lose_nothing(tmp_path: Path) -> None:
     check_whole(tmp_path, acknowledged)
 
 
+@pytest.mark.slow
 def test_f13_the_same_statement_by_many_at_once_is_one(tmp_path: Path) -> None:
     """Eight processes that store one and the same observation at once make one file, and exactly one made it."""
     script = """
@@ -59,6 +61,7 @@ with Memory(root) as memory:
     assert len(list((tmp_path / "memories/alpha").iterdir())) == 1
 
 
+@pytest.mark.slow
 def test_f14_appends_at_once_are_all_kept(tmp_path: Path) -> None:
     """Twenty appends to one observation by four processes: all twenty are in it."""
     script = """
@@ -76,6 +79,7 @@ with Memory(root) as memory:
         assert memory.recall().observations[0].content == memory.get(id_).content
 
 
+@pytest.mark.slow
 def test_f14_different_fields_changed_at_once_are_both_kept(tmp_path: Path) -> None:
     """Two processes that change different fields of one observation do not undo each other."""
     script = """
@@ -91,6 +95,7 @@ with Memory(root) as memory:
         assert (found.title, found.source, found.attribute) == ("title 9", "source 9", "attribute 9")
 
 
+@pytest.mark.slow
 def test_f15_writers_killed_at_any_moment_leave_whole_files_only(tmp_path: Path) -> None:
     """Kill -9 again and again during adds, updates, batches: every file is old or new, every acknowledged write there."""
     script = """
@@ -123,6 +128,7 @@ with Memory(root) as memory:
     check_whole(tmp_path, acknowledged)
 
 
+@pytest.mark.slow
 def test_f15_settings_are_written_whole_or_not_at_all(tmp_path: Path) -> None:
     """A process killed while it makes a store leaves a settings file that is whole or absent, and the next one finishes."""
     script = "while True:\n    for name in ('grail.yaml', '.gitignore'):\n        os.path.exists(f'{root}/{name}') and os.unlink(f'{root}/{name}')\n    Memory(root).init()\n    print('made', flush=True)"
@@ -275,6 +281,7 @@ def test_f16_notes_made_while_a_snapshot_is_written_are_kept(tmp_path: Path, n_o
         assert titles(other) == expected
 
 
+@pytest.mark.slow
 def test_f17_readers_writers_compaction_and_sql_at_once_all_succeed(tmp_path: Path) -> None:
     """Open stores, SQL, graph, writers and compactions in several processes at once: none is locked out or ended."""
     read = """
@@ -358,6 +365,7 @@ def test_f18_reading_a_folder_that_is_no_store_makes_none(tmp_path: Path) -> Non
         assert everything(tmp_path) == before
 
 
+@pytest.mark.slow
 def test_f18_a_store_that_may_only_be_read_is_read(tmp_path: Path) -> None:
     """A process without the right to write recalls everything, and is told so when it writes."""
     tmp_path.chmod(0o755)
@@ -387,6 +395,7 @@ with Memory(root) as memory:
     assert Child(script, tmp_path).done() == ["['one', 'two']", "2", *["store True"] * 3]
 
 
+@pytest.mark.slow
 def test_f19_two_compactions_at_once_take_turns(tmp_path: Path) -> None:
     """Compactions and rebuilds from several processes never mix: no row twice, none lost, the last snapshot is whole."""
     with Memory(tmp_path) as memory:

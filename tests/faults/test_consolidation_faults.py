@@ -53,6 +53,7 @@ def test_F39_an_observation_that_went_meanwhile_stops_its_proposal(tmp_path: Pat
         assert bytes_of(memory) == before
 
 
+@pytest.mark.slow
 def test_F40_ten_passes_without_new_input_come_to_rest(tmp_path: Path) -> None:
     """mms i#543: no pass wraps what the last one made; files and what is kept beside them stop growing."""
     with Memory(tmp_path, embedder="none") as memory:

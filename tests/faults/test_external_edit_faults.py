@@ -150,6 +150,7 @@ def _store(root: Path, *, compacted: bool, settings: str = "stamp: never\n") -> 
             memory.compact()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("edit", "compacted"),
     [*((edit, True) for edit in EDITS), *((edit, False) for edit in (_rename, _copy, _all_at_once))],
@@ -225,6 +226,7 @@ def test_f21_git_brings_changes_to_every_index(tmp_path: Path) -> None:
         assert agreed(memory) == ["b", "d", "edited", "ours"]
 
 
+@pytest.mark.slow
 def test_f21_a_folder_that_cannot_be_read_keeps_its_rows_and_says_so(tmp_path: Path) -> None:
     """Rights taken away make no memory vanish: the rows stay, every answer is flagged, and nothing is recorded as gone."""
     if os.geteuid():

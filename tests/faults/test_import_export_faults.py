@@ -150,6 +150,7 @@ def test_an_export_of_a_later_version_is_refused_untouched(tmp_path: Path) -> No
     assert not (tmp_path / "store").exists()
 
 
+@pytest.mark.slow
 def test_a_line_without_end_is_skipped_without_being_taken_into_memory(tmp_path: Path) -> None:
     path = written(tmp_path / "e.jsonl", [note(1), '{"x": "' + "y" * 70_000_000 + '"}', note(2)])
     with Memory(tmp_path / "store") as memory:
@@ -168,6 +169,7 @@ def test_f20_an_import_never_replaces_what_is_there(tmp_path: Path) -> None:
         assert memory.get(done.remapped[ID.format(1)]).content == "Short."
 
 
+@pytest.mark.slow
 def test_two_imports_at_once_are_one_import(tmp_path: Path) -> None:
     """Whether in one process or in several, of the same file or of two that use the same ids for different things."""
     one = written(tmp_path / "one.jsonl", [note(n) for n in range(40)])

@@ -38,6 +38,7 @@ def test_there_are_enough_hostile_notes() -> None:
     assert styles == {"order", "unicode", "fence", "role", "label", "carrier", "exfiltration", "speaker", "size"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BY_NAME)
 def test_a_hostile_note_is_exactly_one_fenced_item(stored: dict[str, Any], name: str) -> None:
     """Read back by a reader that knows only the form: one item, its own labels, in both forms."""
@@ -53,6 +54,7 @@ def test_a_hostile_note_is_exactly_one_fenced_item(stored: dict[str, Any], name:
             assert labels["source"] == AUTHOR
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [note["name"] for note in NOTES if note["flags"]])
 def test_a_hostile_note_is_flagged_for_what_it_is(stored: dict[str, Any], name: str) -> None:
     """Each gets the flags that its style stands for."""
@@ -62,6 +64,7 @@ def test_a_hostile_note_is_flagged_for_what_it_is(stored: dict[str, Any], name: 
     assert all(MEANINGS[flag] in items_of(pack.text)[0].labels["flagged"] for flag in flags)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("budget", [None, 200, 300, 500, 1000, 2000, 4000, 8000, 20_000])
 def test_cutting_breaks_no_fence(stored: dict[str, Any], budget: int | None) -> None:
     """All of them in one pack, wherever the budget cuts."""

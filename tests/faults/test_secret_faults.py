@@ -105,6 +105,7 @@ def test_f48_keys_stored_before_are_found_afterwards(tmp_path: Path) -> None:
     assert "Zanzibar42" not in str(found)
 
 
+@pytest.mark.slow
 def test_f48_the_command_tells_by_its_exit_code(tmp_path: Path) -> None:
     """0 for a clean store, 1 with a finding, in text and as JSON."""
     with Memory(tmp_path, embedder="none") as memory:

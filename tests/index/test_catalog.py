@@ -38,6 +38,7 @@ def answers(root: Path) -> list[list[tuple[str, float, tuple[str, ...], tuple[st
         return [[(o.id, o.score, o.via, o.reasons) for o in memory.search(q, limit=20).observations] for q in QUESTIONS]
 
 
+@pytest.mark.slow
 def test_the_catalog_adds_what_is_new_and_answers_as_one_made_anew(tmp_path: Path) -> None:
     with Memory(never_silent(tmp_path), embedder="none") as memory:
         memory.add_observations(drafts(0, 600))
@@ -68,6 +69,7 @@ def test_the_catalog_adds_what_is_new_and_answers_as_one_made_anew(tmp_path: Pat
     assert answers(tmp_path) == before
 
 
+@pytest.mark.slow
 def test_segments_stay_few_and_old_ones_are_removed(tmp_path: Path) -> None:
     """After each of many small compactions each segment is at least four times the next, and no other folder stays."""
     with Memory(never_silent(tmp_path), embedder="none") as memory:
@@ -153,6 +155,7 @@ def test_a_damaged_segment_is_an_error_until_the_index_is_made_again(
     assert answers(tmp_path) == before
 
 
+@pytest.mark.slow
 def test_a_compaction_beside_writes_and_a_rebuild_keep_up_an_index_that_is_there(tmp_path: Path) -> None:
     (tmp_path / "grail.yaml").write_text("compact_after: 50\nsilence: never\n", encoding="utf-8")
     with Memory(tmp_path, embedder="none") as memory:

@@ -92,6 +92,7 @@ def test_words_are_those_that_say_something_and_come_with_the_vectors_of_the_tex
     assert np.abs(stored.vectors - expected).max() <= 1
 
 
+@pytest.mark.slow
 @local
 def test_every_text_has_a_row() -> None:
     """Also one of stop words, of marks, or of nothing; in any order and batch the rows are those of the text alone."""
@@ -138,6 +139,7 @@ def test_the_basis_is_a_mean_and_directions_at_right_angles() -> None:
     assert np.allclose(shipped[1:] @ shipped[1:].T, np.eye(64), atol=1e-5)
 
 
+@pytest.mark.slow
 def test_a_basis_is_found_again_in_what_was_made_of_it() -> None:
     """States spread along known directions, most along the first; the sign does not depend on the order of the states."""
     random = np.random.default_rng(0)

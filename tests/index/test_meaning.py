@@ -15,6 +15,7 @@ from grail_mem.index.vectors import VectorStore
 from grail_mem.store.layout import Layout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_rows_that_are_kept_are_those_a_new_look_finds(tmp_path: Path, seed: int) -> None:
     said = random.Random(seed)

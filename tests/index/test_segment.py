@@ -30,6 +30,7 @@ def are_equal(one: Segment, other: Segment) -> None:
             assert np.array_equal(mine, theirs), (name, part.name)
 
 
+@pytest.mark.slow
 @given(st.lists(documents(), max_size=8))
 def test_postings_equal_a_slow_dictionary(made: list[Document]) -> None:
     segment = segment_of(made)
@@ -42,6 +43,7 @@ def test_postings_equal_a_slow_dictionary(made: list[Document]) -> None:
     assert not len(rows)
 
 
+@pytest.mark.slow
 @given(st.lists(st.lists(st.tuples(documents(), st.booleans()), max_size=4), min_size=1, max_size=4))
 def test_a_merge_is_the_same_as_making_one_of_those_that_are_kept(
     groups: list[list[tuple[Document, bool]]],
@@ -64,6 +66,7 @@ def test_a_merge_is_the_same_as_making_one_of_those_that_are_kept(
         assert as_dict(getattr(whole, name)) == as_dict(getattr(expected, name))
 
 
+@pytest.mark.slow
 @given(st.lists(documents(), max_size=6))
 def test_a_segment_is_on_disk_as_it_was(made: list[Document]) -> None:
     folder = Path(tempfile.mkdtemp())

@@ -117,6 +117,7 @@ def test_words_of_chosen_texts_are_those_a_loop_finds(chosen: list[int]) -> None
     assert np.array_equal(found.vectors, np.concatenate([np.zeros((0, 4), np.int8), *rows]))
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.booleans(), st.lists(st.text(max_size=3), max_size=6)), max_size=6))
 def test_two_stores_append_words_and_see_those_of_the_other(
     tmp_path_factory: pytest.TempPathFactory, batches: list[tuple[bool, list[str]]]
@@ -163,6 +164,7 @@ def test_what_was_cut_off_is_made_again(
         assert np.allclose(store.vectors(store.rows(digests(texts))), vectors_of(texts), atol=1e-3)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 4), st.data())
 def test_a_writer_killed_anywhere_leaves_nothing_half(
     tmp_path_factory: pytest.TempPathFactory, n_written: int, data: st.DataObject
@@ -231,6 +233,7 @@ def _add_some(folder: Path, who: int) -> None:
         store.add(texts, vectors_of(texts))
 
 
+@pytest.mark.slow
 def test_many_processes_append(tmp_path: Path) -> None:
     context = multiprocessing.get_context("spawn")
     started = [context.Process(target=_add_some, args=(tmp_path, who)) for who in range(3)]

@@ -101,6 +101,7 @@ def edit(path: Path, old: str, new: str) -> None:
     path.write_text(path.read_text().replace(old, new))
 
 
+@pytest.mark.slow
 def test_clones_that_both_wrote_merge_to_the_union(one: Path, two: Path) -> None:
     """Both add, update, move, hide and edit by hand, each another file; nothing conflicts."""
     known = ids(one)

@@ -131,6 +131,7 @@ def test_no_store_is_no_backup(tmp_path: Path) -> None:
     assert not (tmp_path / "nothing").exists()
 
 
+@pytest.mark.slow
 def test_a_backup_among_writers_is_one_moment(store: Path, tmp_path: Path) -> None:
     """Every file in it has its line in the ledger, and every line its file, while four writers go on."""
     stop, failed = threading.Event(), []

@@ -125,6 +125,7 @@ def run_cases(server: Server, folder: Path, template: Path, verb: str, *, at_mos
             left.unlink()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_crash_is_finished_by_the_next_call(server: Server, folder: Path, template: Path, verb: str) -> None:
     run_cases(server, folder, template, verb, at_most=2)
@@ -139,6 +140,7 @@ def test_a_crash_anywhere_is_finished_by_the_next_call(
     run_cases(server, folder, template, verb, at_most=at_most)
 
 
+@pytest.mark.slow
 def test_a_migration_that_was_cut_off_keeps_its_first_backup(server: Server, folder: Path, template: Path) -> None:
     """Else the backup would hold a store that is half migrated."""
     root = folder / "case-backup"

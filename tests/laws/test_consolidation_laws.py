@@ -71,6 +71,7 @@ def said(memory: Memory) -> list[tuple[Any, ...]]:
     return sorted((p.kind, p.confidence, p.rationale) for p in memory.proposals())
 
 
+@pytest.mark.slow
 def test_what_was_applied_is_not_found_again_and_all_comes_to_rest(tmp_path: Path) -> None:
     """Ten rounds of consolidate and apply: no finding of the first round is found again, and soon there is nothing to find."""
     with filled(tmp_path, untidy()) as memory:
@@ -120,6 +121,7 @@ def test_all_rejected_leaves_every_byte_and_finds_nothing_again(tmp_path: Path) 
         assert bytes_of(memory) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 def test_the_order_of_writing_makes_no_difference(tmp_path: Path, seed: int) -> None:
     """The same notes written in another order, in snapshot or delta, give the same proposals."""
@@ -136,6 +138,7 @@ def test_the_order_of_writing_makes_no_difference(tmp_path: Path, seed: int) -> 
         assert {item[:2] for item in said(two)} == {item[:2] for item in expected}
 
 
+@pytest.mark.slow
 def test_a_second_run_and_a_rebuild_find_the_same(tmp_path: Path) -> None:
     """Same store, same proposals, same ids, after a compaction and a rebuild too."""
     with filled(tmp_path, untidy()) as memory:

@@ -74,6 +74,7 @@ def template(folder: Path) -> Path:
     return root
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_crash_at_any_call_loses_nothing(server: Server, folder: Path, template: Path, verb: str) -> None:
     run_cases(server, folder, template, verb, at_most=3 if verb in ("compact", "rebuild", "erase") else 6)
@@ -88,6 +89,7 @@ def test_every_crash_at_every_call_loses_nothing(
     run_cases(server, folder, template, verb, at_most=None, dying=dying)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", ["compact", "rebuild"])
 def test_a_crash_inside_the_libraries_loses_nothing(
     libc_server: Server, folder: Path, template: Path, verb: str
@@ -231,6 +233,7 @@ def verify(
     assert n_files == len(ids) + 1 + n_hidden, case
 
 
+@pytest.mark.slow
 def test_what_was_hidden_stays_hidden(template: Path) -> None:
     """The template itself holds what the cases rely on."""
     with Memory(template) as memory:

@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 from proposal_sets import bytes_of, propose
@@ -75,6 +76,7 @@ def answer(memory: Memory) -> list[dict[str, Any]]:
     return [o.to_dict() for o in memory.recall(limit=1000, order="recorded").observations]
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.data_too_large])
 @given(st.data())
 def test_apply_and_undo_is_no_change(data: st.DataObject) -> None:
@@ -104,6 +106,7 @@ def test_apply_and_undo_is_no_change(data: st.DataObject) -> None:
             memory.close()
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.data())
 def test_proposals_undone_in_any_order_give_back_what_they_can(data: st.DataObject) -> None:

@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import pytest
 from every_byte import digests
 from hypothesis import given
 from hypothesis import strategies as st
@@ -49,6 +50,7 @@ def is_meant(draft: dict[str, Any], chosen: dict[str, str]) -> bool:
     return all(holds[name] for name in chosen)
 
 
+@pytest.mark.slow
 @examples(25)
 @given(st.lists(drafts, min_size=1, max_size=8), conditions, st.booleans(), st.data())
 def test_what_a_dry_run_says_happens_and_nothing_else(

@@ -46,6 +46,7 @@ def told(root: Path) -> Told:
     return turns[0], turns[1], [*kept, *(["out"] if out else [])], titles
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_crash_at_any_call_leaves_all_or_nothing(server: Server, folder: Path, template: Path, verb: str) -> None:
     run_cases(server, folder, template, verb, at_most=4)

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -89,6 +90,7 @@ def test_a_quote_does_not_end_within_a_letter() -> None:
     assert find("say “cafe\u0301” now", 'say "caf\u00e9"') is not None
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(st.lists(WORDY, min_size=1, max_size=5), st.data())
 def test_a_located_quote_is_the_words_of_its_source(texts: list[str], data: Any) -> None:

@@ -101,6 +101,7 @@ def _nothing_lost(memory: Memory, said: list[dict[str, Any]]) -> None:
     assert {(*_key(it), it["observed_at"], it["session"]) for it in said} <= held
 
 
+@pytest.mark.slow
 @examples(12)
 @given(said=st.lists(statements(), min_size=1, max_size=7), data=st.data())
 def test_any_order_of_arrival_leaves_the_same_current_facts(said: list[dict[str, Any]], data: st.DataObject) -> None:
@@ -183,6 +184,7 @@ with Memory(root, actor=name) as memory:
 """
 
 
+@pytest.mark.slow
 def test_processes_that_revise_at_once_lose_nothing(tmp_path: Path) -> None:
     """Of three that supersede one observation at once, one does and the others hear of it; every statement is kept."""
     with Memory(tmp_path) as memory:

@@ -141,6 +141,7 @@ def _new_root() -> Path:
     return folder
 
 
+@pytest.mark.slow
 @examples(12)
 @given(
     made=st.lists(drafts(), min_size=1, max_size=14),
@@ -157,6 +158,7 @@ def test_filter_equals_the_oracle_wherever_the_rows_lie(
         shutil.rmtree(folder)
 
 
+@pytest.mark.slow
 @examples(3)
 @given(
     made=st.lists(drafts(), min_size=6, max_size=20),

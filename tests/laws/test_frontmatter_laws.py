@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import frontmatter_strategies as own
+import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +15,7 @@ from grail_mem.store.frontmatter_text import decode
 from grail_mem.store.frontmatter_yaml import read_fields, read_tree
 
 
+@pytest.mark.slow
 @given(own.fields, own.contents)
 def test_what_is_rendered_is_parsed_back(fields: dict[str, object], content: str) -> None:
     """Every JSON-like field, with its type, and every content without CR survives, without a warning."""
@@ -87,6 +89,7 @@ def _expected(before: dict[str, object], wanted: dict[str, object]) -> dict[str,
     return {key: value for key, value in merged.items() if value is not None or key not in wanted}
 
 
+@pytest.mark.slow
 @given(own.handwritten(), own.changes, st.none() | own.contents)
 def test_an_edit_changes_the_fields_it_names_and_no_other(
     data: bytes, wanted: dict[str, object], content: str | None
@@ -138,6 +141,7 @@ def test_an_edit_to_what_is_there_changes_no_byte(data: bytes) -> None:
     assert edit(data, same, content=document.content) == data
 
 
+@pytest.mark.slow
 @given(own.handwritten(), own.changes)
 def test_an_edit_twice_is_an_edit_once(data: bytes, wanted: dict[str, object]) -> None:
     """The same edit again changes nothing."""

@@ -263,6 +263,7 @@ def test_a_store_survives_a_change_of_any_byte_of_its_ledger(tmp_path: Path, wit
     law()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("with_snapshot", [False, True])
 def test_a_store_survives_a_cut_of_its_ledger_anywhere(tmp_path: Path, with_snapshot: bool) -> None:
     """After a sync every file is answered as before; what is written next is heard, and nothing but a torn line is found."""

@@ -25,6 +25,7 @@ def outcome(tmp_path: Path, *options: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 def test_processes_that_write_compact_and_read_agree(tmp_path: Path) -> None:
     found = outcome(tmp_path, "--writers", "3", "--writes", "20", "--readers", "1", "--kill-every", "0", "--changing")
     assert found["n_noted"] == 60

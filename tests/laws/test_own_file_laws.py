@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import frontmatter_strategies as hostile
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from laws_strategies import examples, words
@@ -63,6 +64,7 @@ def general(data: bytes) -> tuple[Any, ...] | None:
     return row_values(row) if row.has_id and row.has_time and not row.problems else None
 
 
+@pytest.mark.slow
 @examples(400)
 @given(ours, hostile.contents | words)
 def test_a_file_that_is_read_the_short_way_has_the_row_of_the_general_reader(
@@ -74,6 +76,7 @@ def test_a_file_that_is_read_the_short_way_has_the_row_of_the_general_reader(
     assert found is None or repr(found) == repr(general(data))
 
 
+@pytest.mark.slow
 @examples(200)
 @given(
     ours,
@@ -110,6 +113,7 @@ def test_a_usual_file_of_ours_is_read_the_short_way(absent: set[str]) -> None:
     assert found == general(data)
 
 
+@pytest.mark.slow
 @given(st.lists(ours, max_size=4))
 def test_a_table_holds_the_values_of_its_rows(files: list[dict[str, Any]]) -> None:
     """Texts, times, lists and structs come out of the table as they are in the observations."""

@@ -8,6 +8,7 @@ import unicodedata
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from laws_strategies import KINDS, SOURCE_KINDS, STATUSES, bodies, categories, confidences, examples
@@ -72,6 +73,7 @@ def packed(hits: list[Hit], **given: Any) -> Pack | int:
         return int(re.findall(r"frame of the pack alone has ([0-9]+)", str(error))[0])
 
 
+@pytest.mark.slow
 @given(lists, st.integers(0, 3000), counters, forms, asked)
 @examples(60)
 def test_a_pack_is_never_over_its_budget(
@@ -89,6 +91,7 @@ def test_a_pack_is_never_over_its_budget(
     assert pack.is_estimate == (counter is None)
 
 
+@pytest.mark.slow
 @given(lists, st.none() | st.integers(30, 1500), forms)
 @examples(60)
 def test_every_id_is_included_or_left_out_once_and_in_order(hits: list[Hit], budget: int | None, form: Any) -> None:
@@ -122,6 +125,7 @@ def bare(text: str) -> str:
     return "".join(c for c in folded if not c.isspace() and unicodedata.category(c) not in ("Cf", "Cc", "Cs"))
 
 
+@pytest.mark.slow
 @given(lists, st.none() | st.integers(60, 900), forms, asked)
 @examples(80)
 def test_stored_text_never_opens_or_closes_a_fence(
@@ -146,6 +150,7 @@ def test_stored_text_never_opens_or_closes_a_fence(
     assert text.endswith("</memories>")
 
 
+@pytest.mark.slow
 @given(st.lists(hits(), min_size=1, max_size=3), forms)
 @examples(60)
 def test_nothing_in_a_pack_is_hidden(hits: list[Hit], form: Any) -> None:

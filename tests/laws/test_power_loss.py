@@ -128,6 +128,7 @@ def state_of(memory: Memory) -> dict[str, tuple[str, str, str]]:
     return {o.id: (o.title, o.content, o.path) for o in memory.recall(limit=1000).observations}
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.sampled_from(STEPS), min_size=1, max_size=12), st.data())
 def test_what_was_acknowledged_is_there_again(steps: list[str], data: st.DataObject) -> None:

@@ -30,6 +30,7 @@ def made_questions(n: int, truth: np.ndarray, seed: int = 0, noise: float = 0.5)
     return made
 
 
+@pytest.mark.slow
 def test_a_strong_prior_is_kept_and_a_weak_one_left() -> None:
     truth, prior = np.array([2.0, 0.0, -1.0]), np.array([0.0, 2.0, 1.0])
     questions = made_questions(60, truth)
@@ -90,6 +91,7 @@ def test_no_question_is_scored_by_weights_that_saw_it() -> None:
         assert score == pytest.approx(q.columns.sum(axis=1) * (fold + 1))
 
 
+@pytest.mark.slow
 def test_a_store_where_other_things_count_gets_weights_of_its_own(tmp_path: Path) -> None:
     """Here what asks is wanted and not what says; the fit learns it, and gates for other weights do not count any more."""
     with filled(tmp_path) as memory, filled_again(tmp_path) as other:
@@ -127,6 +129,7 @@ def filled_again(root: Path) -> Memory:
     return Memory(root, embedder=hashed_words())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_questions_with_answers_by_chance_wreck_nothing(tmp_path: Path, seed: int) -> None:
     """Which of two is the answer is thrown by a coin: nothing is to be learnt, and what was found before still is."""
@@ -140,6 +143,7 @@ def test_questions_with_answers_by_chance_wreck_nothing(tmp_path: Path, seed: in
             assert {o.title for o in best} == {f"{animal} says", f"{animal} asks"}
 
 
+@pytest.mark.slow
 def test_perfect_weights_are_left_as_they_are(tmp_path: Path) -> None:
     with filled(tmp_path, embedder="none") as memory:
         done = memory.fit(answered(memory))
@@ -147,6 +151,7 @@ def test_perfect_weights_are_left_as_they_are(tmp_path: Path) -> None:
         assert (done.is_better, done.path) == (False, None)
 
 
+@pytest.mark.slow
 def test_a_recipe_can_be_named(tmp_path: Path) -> None:
     """Its weights are written beside those of others."""
     with filled(tmp_path) as memory:
@@ -167,6 +172,7 @@ def test_too_few_questions_are_refused(tmp_path: Path) -> None:
             memory.fit(unanswered())
 
 
+@pytest.mark.slow
 def test_reciprocal_ranks_have_no_weights(tmp_path: Path) -> None:
     with filled(tmp_path, ranking="reciprocal_rank") as memory:
         with pytest.raises(InputError, match="has no weights"):

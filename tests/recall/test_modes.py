@@ -145,6 +145,7 @@ def test_conditions_hold_on_what_is_returned_and_counted(tmp_path: Path) -> None
         assert entity(after).relationships == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asked", [{"query": "Acme", "mode": "local"}, {"mode": "global"}, {"mode": "global", "query": "Acme"},
                                    {"document": "work notes"}, {"document": "work notes", "query": "Acme"}])  # fmt: skip
 def test_answers_are_the_same_after_compaction_and_rebuild(tmp_path: Path, asked: dict[str, Any]) -> None:

@@ -192,6 +192,7 @@ def test_speakers_of_any_name_are_taken(speakers: dict[str, list[str]], text: st
     assert set(q.asked) <= set(speakers)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit", ["a ", "1", "1 ", "A", "Mel ", "Mel's", "May ", "may 1 ", "how many ", ",", "\n", "-1", "1-"]
 )

@@ -54,6 +54,7 @@ def settle(root: Path) -> None:
         (root / "tick").unlink()
 
 
+@pytest.mark.slow
 def test_other_processes_read_the_same_rows(root: Path) -> None:
     """Those that carry their id and have no problem."""
     settle(root)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -52,6 +53,7 @@ def test_a_sentence_of_the_quote_is_supported(fact: dict[str, str], before: str,
     assert verdict(told(fact), before + told(fact) + behind) == "supported"
 
 
+@pytest.mark.slow
 @CHECK
 @given(FIRST_PERSON, NUMBERS, NAMES, BEFORE, BEHIND)
 def test_what_a_speaker_says_of_themselves_is_supported_by_name_and_role(
@@ -64,6 +66,7 @@ def test_what_a_speaker_says_of_themselves_is_supported_by_name_and_role(
     assert verdict(f"{first}.", quote) == "supported"
 
 
+@pytest.mark.slow
 @CHECK
 @given(FIRST_PERSON, NUMBERS, st.lists(NAMES, min_size=2, max_size=2, unique=True))
 def test_what_a_speaker_says_of_themselves_is_supported_of_nobody_else(
@@ -90,6 +93,7 @@ def test_a_sentence_with_another_fact_is_never_supported(
     assert verdict(told(fact), before + told(changed) + behind) != "supported"
 
 
+@pytest.mark.slow
 @CHECK
 @given(facts(), BEFORE, BEHIND)
 def test_two_names_that_change_places_are_never_supported(fact: dict[str, str], before: str, behind: str) -> None:
@@ -133,6 +137,7 @@ TEXT = st.text(max_size=200) | st.lists(
 ).map(" ".join)  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(TEXT, TEXT, st.text(max_size=10), st.sampled_from(["user", "assistant", "tool", "", "x"]), TEXT)
 @example("9" * 5_000, "9" * 5_000, "", "user", "9999-12-31")

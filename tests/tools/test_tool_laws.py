@@ -54,6 +54,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Memory, To
             yield memory, Toolbox(session), id_
 
 
+@pytest.mark.slow
 @given(call=calls())
 @settings(max_examples=120, suppress_health_check=list(HealthCheck))
 def test_any_arguments_are_answered_and_a_failure_changes_nothing(

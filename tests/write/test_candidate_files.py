@@ -37,6 +37,7 @@ def answers(memory: Memory) -> list[object]:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_candidate_is_in_no_answer(memory: Memory) -> None:
     """Neither at once, nor after a sync, a compaction or a rebuild; its file is readable as an observation is."""
     before = str(answers(memory))
@@ -120,6 +121,7 @@ def test_its_quote_is_shown_and_looked_up_again(memory: Memory) -> None:
     assert memory.recall().observations[0].evidence[0].source == source
 
 
+@pytest.mark.slow
 def test_two_processes_that_approve_at_once_make_one_observation(memory: Memory) -> None:
     """One of them does it, the other is told so."""
     ids = [memory.submit(draft(f"Fact number {n} of Dana."))[0].id for n in range(5)]

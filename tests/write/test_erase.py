@@ -78,6 +78,7 @@ def _dead_pid() -> int:
     return process.pid
 
 
+@pytest.mark.slow
 def test_no_word_of_what_was_erased_is_left(tmp_path: Path) -> None:
     """Not in files, names, ledger, journal, undo, proposals, snapshots, index or vectors."""
     root = tmp_path / "store"
@@ -107,6 +108,7 @@ def test_no_word_of_what_was_erased_is_left(tmp_path: Path) -> None:
         assert [p for p in waiting if p.changes[0].get("fields") == {"tags": ["other"]}]
 
 
+@pytest.mark.slow
 def test_a_dry_run_changes_nothing(tmp_path: Path) -> None:
     root = tmp_path / "store"
     id_ = planted(root)
@@ -212,6 +214,7 @@ def test_a_clone_that_gets_the_receipt_keeps_the_text_out(tmp_path: Path) -> Non
             other.add_observation(title="Secret", content="The number of the safe is one two three four five.")
 
 
+@pytest.mark.slow
 def test_a_clone_removes_what_it_derived_with_its_next_sync(tmp_path: Path) -> None:
     """Git brings the receipt, the redacted lines and the deletion; snapshot, index, vectors and undo of the clone go then."""
     here, there = tmp_path / "here", tmp_path / "there"
@@ -254,6 +257,7 @@ def _erase_and_die(root: str, id_: str, n: int) -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
+@pytest.mark.slow
 def test_a_killed_erase_is_finished_by_the_next_opening_or_never_began(tmp_path: Path) -> None:
     """Killed after each sync of a whole run: afterwards nothing is left, or everything is there."""
     template = tmp_path / "template"
@@ -283,6 +287,7 @@ def test_a_killed_erase_is_finished_by_the_next_opening_or_never_began(tmp_path:
     assert set(outcomes) == {"there", "gone"}
 
 
+@pytest.mark.slow
 def test_writers_and_erasers_in_several_processes_leave_no_word(tmp_path: Path) -> None:
     """Some write, compact and search while others erase; what was erased is nowhere, what was kept is all there."""
     with Memory(tmp_path, embedder=embed) as memory:

@@ -73,6 +73,7 @@ def planted(root: Path) -> None:
         memory.index()
 
 
+@pytest.mark.slow
 def test_erasing_a_session_leaves_no_byte_of_it(tmp_path: Path) -> None:
     """Neither turns, corrected wordings, those that are not final, names, quotes elsewhere, nor what undo would bring back."""
     planted(tmp_path)
@@ -299,6 +300,7 @@ def _erase_and_die(root: str, n: int) -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
+@pytest.mark.slow
 def test_a_killed_erase_of_a_session_is_finished_or_never_began(tmp_path: Path) -> None:
     """Killed after each sync of a whole run: afterwards no word of it is left, or everything is there."""
     template = tmp_path / "template"

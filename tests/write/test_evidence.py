@@ -216,6 +216,7 @@ def test_a_source_is_never_a_path_elsewhere(memory: Memory, source: str) -> None
         memory.remember("root is here", evidence="root:x:0:0:root", source=source)
 
 
+@pytest.mark.slow
 def test_a_quote_whose_source_changed_takes_its_claim_out_of_every_answer(memory: Memory, tmp_path: Path) -> None:
     """At once for who reads, and for every process and snapshot once it was verified; until the words are there again."""
     done = memory.remember("The trial ends on 4 July", evidence="The trial ends on 4 July.", session="s")

@@ -316,6 +316,7 @@ def test_the_ledger_names_sources_and_holds_no_word_of_them(tmp_path: Path) -> N
         assert word not in ledger
 
 
+@pytest.mark.slow
 def test_many_processes_append_to_one_session(tmp_path: Path) -> None:
     """Every turn is there once, each with a number of its own."""
     with Memory(tmp_path) as memory:

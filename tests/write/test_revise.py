@@ -133,6 +133,7 @@ def test_what_is_superseded_is_revised_no_more(memory: Memory) -> None:
         memory.revise(done.new_id, action="confirm", reason="x")
 
 
+@pytest.mark.slow
 def test_history_tells_who_when_and_why_from_every_revision(memory: Memory) -> None:
     """Asked from either end, it is the same; a hand-set `supersedes` is followed too, and what is hidden is not told."""
     first = add(memory)

@@ -99,6 +99,7 @@ HOSTILE = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_text_is_looked_at_in_one_go(name: str) -> None:
     """A pattern whose time grows with the square of the text would not come to an end on this in the time of a test."""

@@ -274,6 +274,7 @@ STORES = st.lists(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(STORES, st.randoms(use_true_random=False))
 def test_findings_do_not_depend_on_the_order_of_writing(rows: list[Any], random: Any) -> None:

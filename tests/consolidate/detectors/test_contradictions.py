@@ -261,6 +261,7 @@ DRAFTS = [
 ]
 
 
+@pytest.mark.slow
 @settings(max_examples=10)
 @given(st.permutations(range(len(DRAFTS))))
 def test_the_order_of_writing_decides_nothing(order: list[int]) -> None:

@@ -314,6 +314,7 @@ STATEMENTS = [TEXT, TEXT.lower(), f"**{TEXT}**", TEXT.replace("14", "15"), "Ann 
               "The office in Paris has room for forty people", "The office in Paris has the room for forty people."]  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(st.permutations(STATEMENTS), st.integers(0, 2**32))
 def test_the_order_of_writing_and_compaction_change_no_group(order: list[str], seed: int) -> None:
