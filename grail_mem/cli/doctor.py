@@ -19,10 +19,10 @@ _MARKS = {"fine": "ok", "note": "note", "broken": "BROKEN"}
 
 
 def doctor_command(directory: o.Dir = None, *, root: o.Root = None, as_json: o.AsJson = False) -> None:
-    """Say what a set-up lacks: Python, packages, folder, settings.
+    """Say what a set-up lacks, and how to mend it.
 
-    It looks at the machine and at the store beside it, and changes nothing. The exit code is 0 when nothing is broken, notes or not,
-    and 1 when something is.
+    It looks at Python, packages, the folder, its settings and its contents, and changes nothing. The exit code is 0 when nothing is broken,
+    notes or not, and 1 when something is.
     """
     from grail_mem.keep.doctor import examine
 
