@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, Final
 
+from grail_mem.adapters.alone import alone
 from grail_mem.errors import InputError
 from grail_mem.memory import Memory
 from grail_mem.memory.session import Session
@@ -87,7 +88,7 @@ class Keyed:
             InputError: The value is no JSON object, or names or value are too large.
         """
         content, source = f"{_OPENS}{_json(value)}{_CLOSES}", self._source(namespace, key)
-        with self._lock:
+        with self._lock, alone(self._caller):
             standing = self._standing(namespace, key)
             if standing:
                 now = format_time(datetime.now(UTC))
@@ -101,7 +102,7 @@ class Keyed:
 
     def delete(self, namespace: Namespace, key: str) -> None:
         """Hide the value of a key."""
-        with self._lock:
+        with self._lock, alone(self._caller):
             self._hide(self._standing(namespace, key))
 
     def below(self, prefix: Namespace = ()) -> list[Kept]:

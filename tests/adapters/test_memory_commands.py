@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -261,3 +262,29 @@ def test_a_text_reads_back_byte_for_byte(store: Memory, texts: list[str]) -> Non
     assert files.get(name).text == texts[-1]
     with Memory(store.root, embedder="none") as other:
         assert MemoryFiles(other).get(name).text == texts[-1]
+
+
+def test_two_programs_at_once_lose_no_change(tmp_path: Path) -> None:
+    """Each has a memory of its own, as two processes have; a change reads the file and writes it."""
+    root = tmp_path / "store"
+    with Memory(root, embedder="none") as memory:
+        memory.init()
+        said(MemoryCommands(memory), "create", path="/memories/a.md", file_text="end\n")
+
+    def insert(name: str) -> list[bool]:
+        with Memory(root, embedder="none") as memory:
+            tool = MemoryCommands(memory)
+            made = {"command": "insert", "path": "/memories/a.md", "insert_line": 0}
+            lines = [tool.call("memory", made | {"insert_text": f"{name}{n}\n"}).is_error for n in range(5)]
+            return [
+                *lines,
+                tool.call("memory", {"command": "create", "path": "/memories/b.md", "file_text": name}).is_error,
+            ]
+
+    with ThreadPoolExecutor(2) as pool:
+        refused = sorted(itertools.chain.from_iterable(pool.map(insert, "xy")))
+    assert refused == [*[False] * 11, True]
+    with Memory(root, embedder="none") as memory:
+        file, other = MemoryFiles(memory).below()
+        assert sorted(file.text.split()) == sorted(["end", *(f"{name}{n}" for name in "xy" for n in range(5))])
+        assert other.names == ("b.md",)
