@@ -15,6 +15,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from grail_mem.adapters.alone import alone
+from grail_mem.adapters.recalled import recalled
 from grail_mem.errors import InputError
 from grail_mem.memory import Memory
 from grail_mem.memory.session import Session
@@ -79,7 +80,10 @@ class Keyed:
     def get(self, namespace: Namespace, key: str) -> Kept | None:
         """The value of a key."""
         found = self._standing(namespace, key)
-        return found[0] if found else None
+        if not found:
+            return None
+        recalled(self._caller, found[0].id)
+        return found[0]
 
     def put(self, namespace: Namespace, key: str, value: Mapping[str, Any]) -> None:
         """Give a key a value; the one before is gone from every answer.

@@ -15,6 +15,7 @@ from typing import Any, Final
 from grail_mem.adapters.alone import alone
 from grail_mem.adapters.memory_files import File, MemoryFiles
 from grail_mem.adapters.memory_path import names_in, path_of
+from grail_mem.adapters.recalled import recalled
 from grail_mem.errors import GrailError, InputError, NotFoundError
 from grail_mem.memory import Memory
 from grail_mem.memory.session import Session
@@ -107,6 +108,7 @@ class MemoryCommands:
         names = names_in(path)
         file = self._files.find(names)
         if file is not None:
+            recalled(self._caller, file.observation.id)
             return self._shown(file, view_range)
         below = self._files.below(names)
         if names and not below:

@@ -14,9 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grail_mem import Memory
+from grail_mem.adapters.keyed import Keyed
 from grail_mem.adapters.memory_commands import MemoryCommands
 from grail_mem.adapters.memory_files import MemoryFiles
 from grail_mem.memory.session import Session
+from grail_mem.store.access import read_accesses
+from grail_mem.store.layout import Layout
 
 
 @pytest.fixture
@@ -288,3 +291,20 @@ def test_two_programs_at_once_lose_no_change(tmp_path: Path) -> None:
         file, other = MemoryFiles(memory).below()
         assert sorted(file.text.split()) == sorted(["end", *(f"{name}{n}" for name in "xy" for n in range(5))])
         assert other.names == ("b.md",)
+
+
+def test_what_is_looked_at_by_its_name_counts_as_recalled(tmp_path: Path) -> None:
+    """So neither a file that is read every day nor a value of a framework fades; a list of files is no look at one."""
+    (tmp_path / "grail.yaml").write_text('access_log: "on"\n')
+    with Memory(tmp_path, embedder="none") as memory:
+        tool, kept = MemoryCommands(memory), Keyed(memory, folder="kept", mark="test")
+        said(tool, "create", path="/memories/a.md", file_text="Tea.")
+        said(tool, "create", path="/memories/b.md", file_text="Coffee.")
+        kept.put(("n",), "k", {"v": 1})
+        said(tool, "view", path="/memories")
+        assert read_accesses(Layout(tmp_path)).days == {}
+        said(tool, "view", path="/memories/a.md")
+        value = kept.get(("n",), "k")
+        (file,) = [file for file in MemoryFiles(memory).below() if file.names == ("a.md",)]
+        assert value is not None
+        assert read_accesses(Layout(tmp_path)).days.keys() == {file.observation.id, value.id}
