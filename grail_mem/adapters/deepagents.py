@@ -7,6 +7,7 @@ is, so what a provider caches of it stays usable.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any
@@ -55,9 +56,8 @@ class MemoryMiddleware(AgentMiddleware[Any, Any, Any]):
             return None
         (call,) = context.as_messages("openai-chat")[0]["tool_calls"]
         name, id_ = call["function"]["name"], call["id"]
-        asked = AIMessage(
-            "", tool_calls=[{"name": name, "args": {"query": context.message}, "id": id_, "type": "tool_call"}]
-        )
+        args = json.loads(call["function"]["arguments"])
+        asked = AIMessage("", tool_calls=[{"name": name, "args": args, "id": id_, "type": "tool_call"}])
         return {"messages": [asked, ToolMessage(context.text, tool_call_id=id_, name=name)]}
 
     async def abefore_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
@@ -98,5 +98,5 @@ def _turn(message: Any) -> str:
     return (
         own
         if 0 < len(own) <= _MAX_ID and own.isprintable()
-        else sha256(f"{own}\0{_text(message)}".encode()).hexdigest()
+        else sha256(f"{own}\0{_text(message)}".encode(errors="surrogatepass")).hexdigest()
     )

@@ -14,6 +14,8 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, Final
 
+from grail_mem.adapters.alone import alone
+from grail_mem.adapters.recalled import recalled
 from grail_mem.errors import InputError
 from grail_mem.memory import Memory
 from grail_mem.memory.session import Session
@@ -78,7 +80,10 @@ class Keyed:
     def get(self, namespace: Namespace, key: str) -> Kept | None:
         """The value of a key."""
         found = self._standing(namespace, key)
-        return found[0] if found else None
+        if not found:
+            return None
+        recalled(self._caller, found[0].id)
+        return found[0]
 
     def put(self, namespace: Namespace, key: str, value: Mapping[str, Any]) -> None:
         """Give a key a value; the one before is gone from every answer.
@@ -87,7 +92,7 @@ class Keyed:
             InputError: The value is no JSON object, or names or value are too large.
         """
         content, source = f"{_OPENS}{_json(value)}{_CLOSES}", self._source(namespace, key)
-        with self._lock:
+        with self._lock, alone(self._caller):
             standing = self._standing(namespace, key)
             if standing:
                 now = format_time(datetime.now(UTC))
@@ -101,7 +106,7 @@ class Keyed:
 
     def delete(self, namespace: Namespace, key: str) -> None:
         """Hide the value of a key."""
-        with self._lock:
+        with self._lock, alone(self._caller):
             self._hide(self._standing(namespace, key))
 
     def below(self, prefix: Namespace = ()) -> list[Kept]:

@@ -9,10 +9,13 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any, Final
 
+from grail_mem.adapters.alone import alone
 from grail_mem.adapters.memory_files import File, MemoryFiles
 from grail_mem.adapters.memory_path import names_in, path_of
+from grail_mem.adapters.recalled import recalled
 from grail_mem.errors import GrailError, InputError, NotFoundError
 from grail_mem.memory import Memory
 from grail_mem.memory.session import Session
@@ -24,6 +27,7 @@ NAME: Final = "memory"
 DEFINITION: Final = {"type": "memory_20250818", "name": NAME}
 """What the request's `tools` name it by; the model knows its commands."""
 
+_PATHS: Final = frozenset(("path", "old_path", "new_path"))
 _LEVELS: Final = 2
 _MOST_ENTRIES: Final = 1_000
 _AROUND: Final = 2
@@ -58,7 +62,7 @@ class MemoryCommands:
         most_characters: int = 60_000,
     ) -> None:
         self._files = MemoryFiles(caller, folder=folder, scope=scope)
-        self._most = most_characters
+        self._caller, self._most = caller, most_characters
         self._lock = threading.Lock()  # a change reads a file and writes it
 
     def definitions(self) -> list[dict[str, Any]]:
@@ -94,7 +98,9 @@ class MemoryCommands:
             raise InputError(f"command must be one of {', '.join(_COMMANDS)}, not {str(command)[:60]!r}.")
         method, wanted = _COMMANDS[command]
         values = _values(command, wanted, given)
-        with self._lock:
+        for given_path in _PATHS & values.keys():
+            names_in(values[given_path])  # before anything is waited for
+        with self._lock, nullcontext() if command == "view" else alone(self._caller):
             return method(self, **values)
 
     def view(self, path: str, view_range: Sequence[int] | None = None) -> str:
@@ -102,6 +108,7 @@ class MemoryCommands:
         names = names_in(path)
         file = self._files.find(names)
         if file is not None:
+            recalled(self._caller, file.observation.id)
             return self._shown(file, view_range)
         below = self._files.below(names)
         if names and not below:

@@ -79,6 +79,10 @@ def _show(done: Retained) -> None:
         output.say(f"{output.counted(done.n_unfinished, 'turn')} that never became final {would}.")
     for path in done.undated:
         output.note(f"note: nothing tells how old {path} is; it stays")
+    for path in done.doubtful:
+        output.note(
+            f"note: a file that cannot be read whole names {path}; it stays until `grail check` finds no fault there"
+        )
     for place in done.beyond if done.turns else ():
         output.note(f"may still hold it: {place}")
 

@@ -139,6 +139,8 @@ def consolidate(
             ):  # it may quote what was erased meanwhile; the next run finds the rest again
                 (view.layout.root / path).unlink(missing_ok=True)
                 path, waiting, fresh = "", [], []
+        if principal is not None and not fresh:  # written for what became of others' proposals
+            path = ""
     return ProposalSet(
         tuple(standing(view, visible(view, waiting), decided)), tuple(fresh), path, tuple(detected.ran), detected.skipped, made.n_declined,
         (*stored.problems, *made.problems), time.monotonic() - began,

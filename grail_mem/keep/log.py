@@ -6,9 +6,10 @@ Knows nothing of how entries are written.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import groupby, islice
 from typing import Any, Final, NamedTuple
 
 from grail_mem.errors import InputError
@@ -26,6 +27,8 @@ from grail_mem.store.ledger_line import Entry
 from grail_mem.write.check import ledger_problems
 
 MAX_LIMIT: Final = 100_000
+_MOST_AT_ONCE: Final = 10**15
+"""More entries than one chain has of one moment, and more than it has at all."""
 _PAGE: Final = 200
 """Entries whose observations are looked up at a time for a caller who may not read everything."""
 
@@ -35,7 +38,8 @@ class Logged:
     """A page of the history, newest first.
 
     Attributes:
-        entries: The entries.
+        entries: The entries; for a caller who may not read everything without their numbers, which would tell how many
+            others there are.
         cursor: Gives the next page; None when there is none.
     """
 
@@ -108,14 +112,12 @@ def log(
     wish = _wish(id_, actor, action, since, before, limit, cursor, now=now, zone=view.settings.zone)
     every = newest(view.layout, wish.actions) if wish.id is None else reversed(about(view.layout, {wish.id}))
     wanted = (entry for entry in every if _is_wanted(entry, wish))
-    found: list[Entry] = []
-    for entry in _allowed(view, wanted):
-        found.append(entry)
-        if len(found) > wish.limit:
-            break
+    sees_all = view.access.principal is None
+    found = list(islice(wanted if sees_all else _counted(_allowed(view, wanted), wish.after), wish.limit + 1))
     more = len(found) > wish.limit
     page = tuple(found[: wish.limit])
-    return Logged(page, _cursor(page[-1]) if more else None)
+    cursor = _cursor(page[-1]) if more else None
+    return Logged(page if sees_all else tuple(replace(entry, seq=0) for entry in page), cursor)
 
 
 def _is_wanted(entry: Entry, wish: _Wish) -> bool:
@@ -127,6 +129,18 @@ def _is_wanted(entry: Entry, wish: _Wish) -> bool:
         and (not wish.before or entry.at < wish.before)
         and (wish.after is None or entry.order < wish.after)
     )
+
+
+def _counted(entries: Iterable[Entry], after: tuple[str, str, int] | None) -> Iterator[Entry]:
+    """Entries behind a place, numbered down among those of one time and chain that the caller may see.
+
+    Their own numbers would tell how many there are that it may not see.
+    """
+    for _, some in groupby(entries, lambda entry: (entry.at, entry.clone)):
+        for number, entry in enumerate(some):
+            told = replace(entry, seq=_MOST_AT_ONCE - number)
+            if after is None or told.order < after:
+                yield told
 
 
 def _allowed(view: View, entries: Iterable[Entry]) -> Iterable[Entry]:

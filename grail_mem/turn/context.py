@@ -13,6 +13,7 @@ from hashlib import sha256
 from typing import Any, Final, Literal, get_args
 
 from grail_mem.errors import InputError
+from grail_mem.model.names import clean_text
 from grail_mem.model.observation import Observation
 from grail_mem.model.untrusted import as_label
 from grail_mem.recall.budget import counter_of
@@ -72,7 +73,8 @@ class TurnContext:
             InputError: There is no such format.
         """
         id_ = "memory_" + sha256(f"{self.session}\0{self.turn_id}".encode()).hexdigest()[:24]
-        asked = {"query": self.message[:_ASKED]} if self.message else {}
+        said = clean_text(self.message[:_ASKED])[0]  # half a surrogate pair could not be sent
+        asked = {"query": said} if said else {}
         words = json.dumps(asked, ensure_ascii=False)
         match format:
             case "anthropic":

@@ -7,7 +7,7 @@ evidence.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import chain
@@ -19,6 +19,7 @@ from grail_mem.model.ulid import new_id
 from grail_mem.query.due import Due
 from grail_mem.query.view import View
 from grail_mem.settings import MAX_RETENTION_DAYS
+from grail_mem.store.files import read_file
 from grail_mem.store.ledger import decisions
 from grail_mem.store.ledger_line import ERASE, INGEST, Entry
 from grail_mem.store.sources import Part, parse_locator, part_path, stem_of
@@ -77,6 +78,8 @@ class Retained:
         n_bytes: How much smaller the transcripts are.
         n_lines: Lines of the ledger about these files that were emptied.
         undated: Transcripts of which nothing tells how old they are; they stay.
+        doubtful: Transcripts whose term has ended and that a file names of which not all can be read; they stay, since its
+            evidence may stand in them.
         beyond: Known places outside the store's files that may still hold it.
         kept_out: Whether receipts keep what went from being ingested again.
         reason: As it stands in the ledger.
@@ -91,6 +94,7 @@ class Retained:
     n_bytes: int
     n_lines: int
     undated: tuple[str, ...]
+    doubtful: tuple[str, ...]
     beyond: tuple[str, ...]
     kept_out: bool
     reason: str
@@ -162,6 +166,7 @@ class _Planned:
     held: Held
     transcripts: tuple[Transcript, ...]
     undated: tuple[str, ...]
+    doubtful: tuple[str, ...]
     unsaid: Unsaid
     n_unfinished: int
 
@@ -183,6 +188,8 @@ def _planned(view: View, days: int, now: datetime, *, keep_out: bool) -> _Planne
     view.refresh()
     held, until = Held(view.layout), now - timedelta(days=days)
     old, undated = _old(view, held, until)
+    doubtful = _doubtful(view, old)
+    old = {stem: last for stem, last in old.items() if stem not in doubtful}
     partial = list(_old_partial(view, {stem for stem, _ in held.chats()}, set(old), until))
     needing = chain(everything(view), waiting(view)) if old else ()
     gone = unneeded(view, list(old), partial, needing, keep_out=keep_out)
@@ -199,7 +206,23 @@ def _planned(view: View, days: int, now: datetime, *, keep_out: bool) -> _Planne
     unfinished = sum(
         len(read_partial((view.layout.local / "partial" / name).read_bytes()).keys() - {""}) for name in partial
     )
-    return _Planned(held, tuple(listed), tuple(undated), gone, unfinished)
+    return _Planned(held, tuple(listed), tuple(undated), tuple(part_path(s, 1) for s in doubtful), gone, unfinished)
+
+
+def _doubtful(view: View, stems: Iterable[str]) -> list[str]:
+    """Transcripts that are named in a file which is no observation as it stands, or has evidence that cannot be read."""
+    found: dict[str, None] = {}
+    for path, problems in sorted(view.delta.problems.items()):
+        if not any(problem.severity == "error" or problem.where == "evidence" for problem in problems):
+            continue
+        try:
+            data = read_file(f"{view.layout.root}/{path}")[0]
+        except FileNotFoundError:
+            continue
+        except (OSError, InputError):  # it may name any of them
+            return sorted(stems)
+        found |= {stem: None for stem in stems if f"/{stem}.".encode() in data}
+    return sorted(found)
 
 
 def _transcript(
@@ -271,6 +294,7 @@ def _line(_found: Found, actor: str, reason: str) -> list[Entry]:
 
 def _retained(planned: _Planned, done: Erased, days: int, *, keep_out: bool, dry_run: bool) -> Retained:
     return Retained(
-        days, planned.transcripts, done.turns, planned.n_unfinished, done.sources, done.n_bytes, done.n_lines, planned.undated, done.beyond,
+        days, planned.transcripts, done.turns, planned.n_unfinished, done.sources, done.n_bytes, done.n_lines, planned.undated,
+        planned.doubtful, done.beyond,
         keep_out, done.reason, dry_run,
     )  # fmt: skip

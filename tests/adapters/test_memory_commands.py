@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grail_mem import Memory
+from grail_mem.adapters.keyed import Keyed
 from grail_mem.adapters.memory_commands import MemoryCommands
 from grail_mem.adapters.memory_files import MemoryFiles
 from grail_mem.memory.session import Session
+from grail_mem.store.access import read_accesses
+from grail_mem.store.layout import Layout
 
 
 @pytest.fixture
@@ -261,3 +265,46 @@ def test_a_text_reads_back_byte_for_byte(store: Memory, texts: list[str]) -> Non
     assert files.get(name).text == texts[-1]
     with Memory(store.root, embedder="none") as other:
         assert MemoryFiles(other).get(name).text == texts[-1]
+
+
+def test_two_programs_at_once_lose_no_change(tmp_path: Path) -> None:
+    """Each has a memory of its own, as two processes have; a change reads the file and writes it."""
+    root = tmp_path / "store"
+    with Memory(root, embedder="none") as memory:
+        memory.init()
+        said(MemoryCommands(memory), "create", path="/memories/a.md", file_text="end\n")
+
+    def insert(name: str) -> list[bool]:
+        with Memory(root, embedder="none") as memory:
+            tool = MemoryCommands(memory)
+            made = {"command": "insert", "path": "/memories/a.md", "insert_line": 0}
+            lines = [tool.call("memory", made | {"insert_text": f"{name}{n}\n"}).is_error for n in range(5)]
+            return [
+                *lines,
+                tool.call("memory", {"command": "create", "path": "/memories/b.md", "file_text": name}).is_error,
+            ]
+
+    with ThreadPoolExecutor(2) as pool:
+        refused = sorted(itertools.chain.from_iterable(pool.map(insert, "xy")))
+    assert refused == [*[False] * 11, True]
+    with Memory(root, embedder="none") as memory:
+        file, other = MemoryFiles(memory).below()
+        assert sorted(file.text.split()) == sorted(["end", *(f"{name}{n}" for name in "xy" for n in range(5))])
+        assert other.names == ("b.md",)
+
+
+def test_what_is_looked_at_by_its_name_counts_as_recalled(tmp_path: Path) -> None:
+    """So neither a file that is read every day nor a value of a framework fades; a list of files is no look at one."""
+    (tmp_path / "grail.yaml").write_text('access_log: "on"\n')
+    with Memory(tmp_path, embedder="none") as memory:
+        tool, kept = MemoryCommands(memory), Keyed(memory, folder="kept", mark="test")
+        said(tool, "create", path="/memories/a.md", file_text="Tea.")
+        said(tool, "create", path="/memories/b.md", file_text="Coffee.")
+        kept.put(("n",), "k", {"v": 1})
+        said(tool, "view", path="/memories")
+        assert read_accesses(Layout(tmp_path)).days == {}
+        said(tool, "view", path="/memories/a.md")
+        value = kept.get(("n",), "k")
+        (file,) = [file for file in MemoryFiles(memory).below() if file.names == ("a.md",)]
+        assert value is not None
+        assert read_accesses(Layout(tmp_path)).days.keys() == {file.observation.id, value.id}

@@ -298,3 +298,15 @@ def test_consolidating_changes_no_observation_and_no_ledger(memory: Memory) -> N
         reader.consolidate(kinds=["too_long", "expire_stale"])
         after = {p: p.read_bytes() for p in memory.root.rglob("*") if p.is_file() and "local" not in p.parts}
     assert {p for p in after if after[p] != before.get(p)} == set((memory.root / "output/proposals").iterdir())
+
+
+def test_a_session_is_not_told_of_a_set_that_others_changed(tmp_path: Path) -> None:
+    with Memory(tmp_path / "store", embedder="none") as memory:
+        memory.add_observation(content="The offer holds.", expires_at="2026-01-01", observed_at="2025-01-01")
+        with memory.session(user_id="u1", agent_id="a") as session:
+            made = memory.consolidate(kinds=["expire_stale"])
+            assert made.path
+            memory.reject([one.id for one in made.proposals], reason="It may come back.")
+            assert session.consolidate(kinds=["expire_stale"]).path == ""
+            session.add_observation(content="Mine holds.", expires_at="2026-01-01", observed_at="2025-01-01")
+            assert session.consolidate(kinds=["expire_stale"]).path

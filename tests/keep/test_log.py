@@ -85,3 +85,23 @@ def test_a_line_that_was_changed_is_named_with_its_place(memory: Memory) -> None
     assert all(p.remedy for p in found.problems)
     path.write_bytes(b"".join([lines[0], *lines[2:]]))
     assert [p.line for p in memory.verify_ledger().problems] == [2]
+
+
+def test_a_session_cannot_count_what_others_did(tmp_path: Path) -> None:
+    """Its pages are whole, though many entries have one time, and no number in them tells of entries between its own."""
+    told = []
+    for n_others in (0, 7):
+        with Memory(tmp_path / f"store{n_others}", embedder="none") as memory:
+            for user, n in (("ann", 3), ("bob", n_others), ("ann", 2)):
+                with memory.session(user_id=user, agent_id="a") as session:
+                    session.add_observations([{"content": f"Word {n} {at} of {user}."} for at in range(n)])
+            with memory.session(user_id="ann", agent_id="a") as session:
+                entries, cursor, cursors = list(session.log(limit=2).entries), session.log(limit=2).cursor, []
+                while cursor is not None:
+                    page = session.log(limit=2, cursor=cursor)
+                    cursors.append(cursor.split("/")[1])
+                    entries, cursor = [*entries, *page.entries], page.cursor
+                assert entries == list(session.log().entries)
+                assert len({entry.id for entry in entries}) == len(entries) == 5
+                told.append(([entry.seq for entry in entries], cursors))
+    assert told[0] == told[1]

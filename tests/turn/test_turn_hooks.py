@@ -99,6 +99,13 @@ def test_a_context_is_a_tool_call_with_its_result(session: Session) -> None:
         context.as_messages("yaml")  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("format", ["anthropic", "openai", "openai-chat"])
+def test_messages_can_be_sent_whatever_the_user_said(session: Session, format: Any) -> None:
+    """Half a surrogate pair is no UTF-8, which every client of a model sends."""
+    made = session.prepare_turn_context("Where is \ud800 the \0 office?").as_messages(format)
+    assert json.dumps(made, ensure_ascii=False).encode()
+
+
 def test_a_turn_is_kept_once(session: Session, memory: Memory) -> None:
     """Completed again, here, by its id, or by another process, it gives the same receipt and stores nothing more."""
     context = session.prepare_turn_context(SAID)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from every_byte import digests, places_with
 from grail_mem import InputError, Memory
 from grail_mem.store.layout import Layout
 from grail_mem.store.sources import current_turns, read_session
+from grail_mem.write.retention import Retained
 
 GOING = ["Zorblattine", "quuxvilleish", "gribblewump"]
 STAYING = ["xylotagical", "Frobnitzer", "flumpenary", "snarkwibble", "jubjubbery"]
@@ -179,3 +181,41 @@ def test_what_a_merge_brings_back_is_not_read_and_goes_with_the_next_sync(memory
         anew.sync()
         assert path.read_bytes() == mine
         assert anew.check().ok
+
+
+def _conflict(text: str) -> str:
+    """As git leaves a file that two clones changed."""
+    return text.replace("\nevidence:", "\n<<<<<<< ours\nevidence:").replace(
+        "\n---\n", "\n=======\n>>>>>>> theirs\n---\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "broken", [_conflict, lambda text: text.replace("evidence:", "evidence:\n\t- ")], ids=["conflict", "tab"]
+)
+@pytest.mark.parametrize("is_new", [False, True], ids=["same view", "new view"])
+def test_what_a_broken_file_rests_on_stays_until_it_is_mended(
+    memory: Memory,
+    broken: Callable[[str], str],
+    is_new: bool,
+) -> None:
+    (one,) = memory.recall(text=STAYING[0]).observations
+    file = memory.root / one.path
+    right = file.read_text()
+    file.write_text(broken(right))
+    if not is_new:
+        assert _retained(memory)
+    with Memory(memory.root, embedder="none") as other:
+        done = _retained(other)
+    assert done.doubtful == ("sources/chats/old.jsonl",)
+    assert STAYING[0] in texts(memory, "old")[0]
+    file.write_text(right)
+    memory.sync()
+    assert _retained(memory).doubtful == ()
+    assert GOING[1] not in " ".join(texts(memory, "old"))
+    assert memory.get(one.id).evidence == one.evidence
+    assert [word in text for text, word in zip(texts(memory, "old"), STAYING, strict=True)] == [True] * 5
+
+
+def _retained(memory: Memory) -> Retained:
+    return memory.retain(days=30)
