@@ -96,7 +96,7 @@ def show_entities(site: Site, request: Request) -> Response:
             text=text,
             is_next=False,
         )
-    listed = site.store.list_entities(limit=60, cursor=cursor)
+    listed = site.store.list_entities(limit=60, cursor=cursor, include_history=True)
     return site.page(
         request, "entities.html", here="entities", items=listed.items, total=listed.total, cursor=listed.cursor, text="",
         is_next=cursor is not None,

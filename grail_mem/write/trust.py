@@ -44,7 +44,7 @@ def as_trusted(view: View, old: Observation, made: Observation) -> tuple[Observa
     else:
         warnings = ()
     raised = _rises(old, made)
-    new = [item for item in standing if all((item.quote, item.source) != (e.quote, e.source) for e in old.evidence)]
+    new = [item for item in standing if _is_new(item, old)]
     if raised and not new:
         raise UnsupportedEvidenceError(
             f"A session raises {' and '.join(raised)} of an observation with a new quote that says the same, and none is given.",
@@ -90,9 +90,7 @@ def confirmed_by(view: View, old: Observation, made: Observation) -> Observation
         return made
     new = [item for item in made.evidence if item not in old.evidence]
     standing = supporting(view, replace(made, evidence=tuple(new)), (made.content,))
-    standing = tuple(
-        e for e in standing if (e.quote, e.source) not in {(one.quote, one.source) for one in old.evidence}
-    )
+    standing = tuple(item for item in standing if _is_new(item, old))
     if not standing:
         raise UnsupportedEvidenceError(
             "A session confirms an observation with a new quote that says the same, and none is given.",
@@ -119,6 +117,17 @@ def _says(view: View, o: Observation, item: Evidence, text: str) -> bool:
         )  # fmt: skip
         return judged.verdict == "supported"
     return False
+
+
+def _is_new(item: Evidence, old: Observation) -> bool:
+    """Whether a quote has words that no quote of an observation has already: a piece more or less of one is the same one."""
+    return not any(item.source == one.source and _share(item, one) for one in old.evidence)
+
+
+def _share(one: Evidence, other: Evidence) -> bool:
+    if one.span is None or other.span is None:
+        return one.quote == other.quote
+    return max(one.span[0], other.span[0]) < min(one.span[1], other.span[1])
 
 
 def limited(o: Observation, quotes: Sequence[Evidence]) -> Observation:

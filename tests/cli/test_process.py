@@ -113,7 +113,7 @@ def test_the_shell_completes_commands_options_and_values(shell):
 
     if shell == "bash":
         assert complete("", COMP_WORDS="grail re", COMP_CWORD="1").split() == [
-            "remember", "recall", "restore", "retain", "revise", "rebuild", "revoke",
+            "remember", "recall", "restore", "retain", "revise", "rebuild", "revoke", "review",
         ]  # fmt: skip
         assert complete("", COMP_WORDS="grail recall --kind ep", COMP_CWORD="3").split() == ["episodic"]
         assert "categories" in complete("", COMP_WORDS="grail list ", COMP_CWORD="2").split()

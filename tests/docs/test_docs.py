@@ -121,6 +121,8 @@ def problem_codes() -> set[str]:
 
 
 def called(node: ast.Call) -> str:
+    if isinstance(node.func, ast.Attribute) and getattr(node.func.value, "id", "") == "output":
+        return ""  # what a command prints
     return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
 
 

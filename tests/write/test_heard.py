@@ -12,6 +12,7 @@ from grail_mem.errors import ConflictError, EvidenceNotFoundError, InputError, N
 from grail_mem.memory.session import Session
 
 TEA, COFFEE = "I prefer green tea over coffee", "I prefer coffee over green tea"
+AGAIN = "I prefer green tea over coffee, still."
 
 
 @pytest.fixture
@@ -28,6 +29,7 @@ def session(memory: Memory) -> Iterator[Session]:
                 {"role": "user", "text": f"{TEA}. Later on: {COFFEE}."},
                 {"role": "assistant", "text": "So tea is over for you, I take it."},
                 {"role": "tool", "text": "The weather is fine all over the country."},
+                {"role": "user", "text": AGAIN},
             ]
         )
         yield made
@@ -40,9 +42,9 @@ def told(session: Session) -> str:
 def test_a_quote_of_the_session_is_located(session: Session) -> None:
     """Its place, digest and speaker are kept; one that stands nowhere is refused, and nothing changes."""
     id_ = told(session)
-    session.revise(id_, action="confirm", reason="said again", evidence="Later on: " + COFFEE, session="chat/1")
+    session.revise(id_, action="confirm", reason="said again", evidence=AGAIN, session="chat/1")
     found = session.get(id_).evidence[-1]
-    assert (found.role, bool(found.sha256), found.source.endswith("#turn=0")) == ("user", True, True)
+    assert (found.role, bool(found.sha256), found.source.endswith("#turn=3")) == ("user", True, True)
     with pytest.raises(EvidenceNotFoundError):
         session.revise(id_, action="confirm", reason="r", evidence="I cannot stand any coffee", session="chat/1")
     assert len(session.get(id_).evidence) == 2

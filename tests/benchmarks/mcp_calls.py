@@ -1,4 +1,4 @@
-"""How long a client of `grail mcp` waits: `python tests/benchmarks/mcp.py --notes 1000 20000`.
+"""How long a client of `grail mcp` waits: `python tests/benchmarks/mcp_calls.py --notes 1000 20000`.
 
 The handshake is from the start of the process to the answer to `initialize`, over stdio, by wall clock and by the processor's own
 time of the server; a call is from the line sent to the line received, in a server that has been called before. `reference` is an
