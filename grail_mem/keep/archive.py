@@ -199,6 +199,17 @@ class _Meter:
         return data
 
 
+def is_whole(path: Path) -> bool:
+    """Whether the bytes of an archive are those that were written, by the checksum at its end."""
+    try:
+        with gzip.open(path, "rb") as packed:
+            while packed.read(_CHUNK):
+                pass
+    except (OSError, EOFError, zlib.error):
+        return False
+    return True
+
+
 @contextmanager
 def reading(path: Path) -> Iterator[Reading]:
     """Open an archive to read it from front to back.

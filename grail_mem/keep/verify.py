@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from grail_mem.errors import GrailError, InputError, NotFoundError, StoreError
-from grail_mem.keep.archive import FORMAT, Item, Reading, reading
+from grail_mem.keep.archive import FORMAT, Item, Reading, is_whole, reading
 from grail_mem.keep.members import clashes, is_chain, unit_of
 from grail_mem.model.category import clean_category
 from grail_mem.model.problem import Problem
@@ -95,7 +95,9 @@ def verify(path: Path, *, sink: Sink | None = None, progress: Callable[[int], No
                     progress(number)
             look.take_manifest(archive)
     except _LaterError as error:
-        raise StoreError(error.message, hint=error.hint) from error
+        if is_whole(path):
+            raise StoreError(error.message, hint=error.hint) from error
+        look.note("damaged_backup", "its bytes are not those that were written", "", "take another copy of it")
     except StoreError as error:
         look.note("damaged_backup", error.message, "", error.hint or "take another copy of it")
     return look.result()

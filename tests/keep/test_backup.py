@@ -221,13 +221,12 @@ def verify(path: Path) -> Any:
 
 def test_every_changed_byte_of_the_file_is_seen(backup: Path) -> None:
     data = backup.read_bytes()
-    step = max(1, len(data) // 60)
-    unseen = []
+    step, unpacked = max(1, len(data) // 60), gzip.decompress(data)
     for at in range(10, len(data), step):
-        backup.write_bytes(data[:at] + bytes([data[at] ^ 0x55]) + data[at + 1 :])
-        if verify(backup).ok:
-            unseen.append(at)
-    assert not unseen
+        changed = data[:at] + bytes([data[at] ^ 0x55]) + data[at + 1 :]
+        backup.write_bytes(changed)
+        if verify(backup).ok:  # some bytes of a compressed stream can be two ways of saying the same
+            assert gzip.decompress(changed) == unpacked, at
 
 
 def test_every_cut_is_seen(backup: Path) -> None:
