@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from crash_cases import KILLS, MODES, every_case, some_cases, walk
+from crash_cases import KILLS, MODES, SHARE, every_case, some_cases, walk
 from crash_shim import Server
 from every_byte import places_with
 from proposal_sets import propose
@@ -19,7 +19,7 @@ from proposal_sets import propose
 from grail_mem import Memory, NotFoundError
 
 VERBS = ("first_add", "add", "batch", "update", "move", "hide", "erase", "apply", "undo", "stamp", "compact", "rebuild")
-EVERY = 1_000_000  # every call, with one mode each
+EVERY = 1_000_000 if SHARE == 1 else 60  # every call, with one mode each, or some
 LEFT = {"torn_entry", "leftover"}  # what a check may name after a crash
 MADE = {
     "add": {"New one": ("Said once.", "work/new")},
