@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-NEEDED = {"crewai_agent": "crewai", "langgraph_agent": "langchain", "mcp_client": "mcp"}
+NEEDED = {"crewai_agent": "crewai", "langgraph_agent": "langchain", "mcp_client": "mcp.client.client"}
 """The frameworks of examples, which CI runs where they are installed."""
 
 
