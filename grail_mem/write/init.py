@@ -13,6 +13,7 @@ from grail_mem.model.category import clean_category
 from grail_mem.store.filename import is_ignored_dir, is_observation_file
 from grail_mem.store.files import FOLDER_MODE, replace_file, sync_folder, translated
 from grail_mem.store.layout import MEMORIES, OUTPUT, Layout
+from grail_mem.store.version import FILE as VERSION_FILE
 from grail_mem.store.version import STORE_VERSION, write_version
 
 GITIGNORE: Final = (
@@ -61,6 +62,9 @@ def make_store(layout: Layout, *, notes: str | None = None) -> list[str]:
     is_new = not layout.settings.exists() and not layout.ledger.is_dir()
     made: list[str] = []
     with translated("make the store"):
+        if is_new:  # first, so that a store which is made in part is none of an earlier version
+            (layout.root / VERSION_FILE).parent.mkdir(parents=True, mode=FOLDER_MODE, exist_ok=True)
+            write_version(layout, STORE_VERSION)
         for folder in (place.memories, layout.ledger, layout.local):
             if not folder.is_dir():
                 folder.mkdir(parents=True, mode=FOLDER_MODE)
@@ -70,8 +74,6 @@ def make_store(layout: Layout, *, notes: str | None = None) -> list[str]:
             if not path.exists():
                 replace_file(path, text.encode())
                 made.append(path.name)
-        if is_new:
-            write_version(layout, STORE_VERSION)
     return made
 
 
