@@ -127,12 +127,6 @@ def run_cases(server: Server, folder: Path, template: Path, verb: str, *, at_mos
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("verb", VERBS)
-def test_a_crash_is_finished_by_the_next_call(server: Server, folder: Path, template: Path, verb: str) -> None:
-    run_cases(server, folder, template, verb, at_most=2)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(("verb", "at_most"), [("retain", 24), ("fade", 24), ("migrate", None if SHARE == 1 else 24)])
 def test_a_crash_anywhere_is_finished_by_the_next_call(
     server: Server, folder: Path, template: Path, verb: str, at_most: int | None

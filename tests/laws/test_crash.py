@@ -75,26 +75,12 @@ def template(folder: Path) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("verb", VERBS)
-def test_a_crash_at_any_call_loses_nothing(server: Server, folder: Path, template: Path, verb: str) -> None:
-    run_cases(server, folder, template, verb, at_most=3 if verb in ("compact", "rebuild", "erase") else 6)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("dying", [KILLS, ("fail",)], ids=["killed", "failing"])
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_crash_at_every_call_loses_nothing(
     server: Server, folder: Path, template: Path, verb: str, dying: tuple[str, ...]
 ) -> None:
     run_cases(server, folder, template, verb, at_most=None, dying=dying)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("verb", ["compact", "rebuild"])
-def test_a_crash_inside_the_libraries_loses_nothing(
-    libc_server: Server, folder: Path, template: Path, verb: str
-) -> None:
-    run_cases(libc_server, folder, template, verb, at_most=3)
 
 
 @pytest.mark.slow

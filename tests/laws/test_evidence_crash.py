@@ -9,7 +9,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from crash_cases import KILLS, every_case, some_cases, walk
+from crash_cases import KILLS, every_case, walk
 from crash_shim import Server
 
 from grail_mem import Memory
@@ -48,17 +48,7 @@ def told(root: Path) -> Told:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("verb", VERBS)
-def test_a_crash_at_any_call_leaves_all_or_nothing(server: Server, folder: Path, template: Path, verb: str) -> None:
-    run_cases(server, folder, template, verb, at_most=4)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("verb", VERBS)
 def test_a_crash_at_every_call_leaves_all_or_nothing(server: Server, folder: Path, template: Path, verb: str) -> None:
-    run_cases(server, folder, template, verb, at_most=None)
-
-
-def run_cases(server: Server, folder: Path, template: Path, verb: str, *, at_most: int | None) -> None:
     before = told(template)
     root = folder / f"case-{verb}"
     shutil.copytree(template, root)
@@ -67,7 +57,6 @@ def run_cases(server: Server, folder: Path, template: Path, verb: str, *, at_mos
     after = told(root)
     assert after != before
     calls = whole["calls"]
-    cases = every_case(calls) if at_most is None else some_cases(len(calls), turn=VERBS.index(verb), at_most=at_most)
 
     def run_case(mode: str, n: int) -> None:
         shutil.rmtree(root)
@@ -86,7 +75,7 @@ def run_cases(server: Server, folder: Path, template: Path, verb: str, *, at_mos
         assert found in allowed, (outcome, found)
         again(root, before, outcome)
 
-    walk(run_case, calls, cases, of=verb)
+    walk(run_case, calls, every_case(calls), of=verb)
 
 
 def again(root: Path, before: Told, case: object) -> None:
