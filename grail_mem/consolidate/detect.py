@@ -14,6 +14,7 @@ from typing import Any, Final
 from grail_mem.consolidate.finding import KINDS, Finding, Quote
 from grail_mem.consolidate.reading import Reading
 from grail_mem.errors import InputError, MissingDependencyError
+from grail_mem.support.registered import registered
 
 Detector = Callable[[Reading], Iterable[Finding]]
 GROUP: Final = "grail_mem.detectors"
@@ -116,9 +117,7 @@ def _built_in(kind: str) -> Detector:
 
 def _registered() -> dict[str, Callable[[], Detector]]:
     """Detectors of other packages by kind, each still to be loaded; a built-in kind cannot be replaced."""
-    from importlib.metadata import entry_points
-
-    return {point.name: point.load for point in entry_points(group=GROUP) if point.name not in MODULES}
+    return {name: load for name, load in registered(GROUP).items() if name not in MODULES}
 
 
 def _checked(kind: str, found: list[Finding]) -> list[Finding]:

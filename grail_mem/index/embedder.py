@@ -6,6 +6,7 @@ Knows nothing of what the texts are, nor of where vectors are kept.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from hashlib import file_digest, sha256
 from importlib.util import find_spec
 from pathlib import Path
@@ -416,6 +417,13 @@ def _local_files() -> tuple[Path, Path]:
 
 
 def _digest_of(*paths: Path) -> str:
+    """The digest of what files hold, which is read again only when their state says something else."""
+    states = [path.stat() for path in paths]
+    return _digest_in_state(paths, tuple((s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns) for s in states))
+
+
+@lru_cache(maxsize=4)
+def _digest_in_state(paths: tuple[Path, ...], _state: tuple[tuple[int, ...], ...]) -> str:
     digest = sha256()
     for path in paths:
         with path.open("rb") as file:

@@ -5,9 +5,10 @@ The one place that imports duckdb at all; its errors are translated here. Knows 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from grail_mem.errors import IndexUnusableError, StoreError
 
@@ -15,28 +16,83 @@ if TYPE_CHECKING:  # a tenth of a second, spent when the first question is asked
     import duckdb
 
 
-def connect(*, threads: int = 1) -> duckdb.DuckDBPyConnection:
-    """A new in-memory connection; one thread is as fast as more for questions that return few rows."""
+_CONFIG: Final[dict[str, bool]] = {
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "python_enable_replacements": False,
+}
+_SETTINGS: Final = (
+    "SET enable_progress_bar = false",  # it would be drawn on standard output after two seconds
+    "SET checkpoint_threshold = '1KB'",  # the one transaction of a build goes to the file, not to a log and then there
+    # Rows of an index are a few numbers wide: to look for row numbers first and for values after that takes twice as long.
+    "SET disabled_optimizers = 'late_materialization'",
+)
+_MOST_IDLE: Final = 3
+"""A compaction uses two at once, beside the one that reads."""
+
+
+def connect(*, threads: int) -> duckdb.DuckDBPyConnection:
+    """A new in-memory connection that nobody else will use."""
     import duckdb
 
-    return duckdb.connect(
-        config={
-            "threads": threads,
-            "autoinstall_known_extensions": False,
-            "autoload_known_extensions": False,
-            "python_enable_replacements": False,
-        }
-    )
+    return duckdb.connect(config={"threads": threads, **_CONFIG})
 
 
-def connect_to_write() -> duckdb.DuckDBPyConnection:
-    """A new connection for statements that take long: DuckDB would draw a bar on standard output after two seconds."""
+class Engine:
+    """An in-memory DuckDB of one thread, which is as fast as more for questions that return few rows.
+
+    It has one user at a time, who may attach a file as `x`. Making one takes 30 ms, so those let go of serve again.
+    """
+
+    def __init__(self) -> None:
+        self._root = connect(threads=1)
+        for setting in _SETTINGS:
+            with suppress(
+                _errors()
+            ):  # in a notebook without the package that draws the bar, which then cannot be drawn
+                self._root.execute(setting)
+        self.con: duckdb.DuckDBPyConnection = self._root.cursor()
+
+    def close(self) -> None:
+        """Let go of it, of what its user made there, and of the attached file."""
+        self.con.close()
+        try:
+            self._root.execute("DETACH DATABASE IF EXISTS x")
+            self.con = self._root.cursor()
+        except _errors():  # what went wrong inside DuckDB is over for this one only
+            self._root.close()
+            return
+        if len(_idle) < _MOST_IDLE:
+            _idle.append(self)
+        else:
+            self.con.close()
+            self._root.close()
+
+
+_idle: list[Engine] = []
+_left_behind: list[Engine] = []
+
+
+def engine() -> Engine:
+    """One that nobody uses, or a new one."""
+    with suppress(IndexError):
+        return _idle.pop()
+    return Engine()
+
+
+def _leave_to_parent() -> None:
+    """A forked process makes its own; those of the parent are neither used nor closed in it."""
+    _left_behind.extend(_idle)
+    _idle.clear()
+
+
+os.register_at_fork(after_in_child=_leave_to_parent)
+
+
+def _errors() -> type[Exception]:
     import duckdb
 
-    con = connect()
-    with suppress(duckdb.Error):  # in a notebook without the package that draws it, which then cannot be drawn either
-        con.execute("SET enable_progress_bar = false")
-    return con
+    return duckdb.Error
 
 
 @contextmanager

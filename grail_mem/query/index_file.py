@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, Final
 from grail_mem.model.category import category_key
 from grail_mem.model.names import attribute_key, entity_key, session_key, tag_key
 from grail_mem.model.validity import FOREVER, NEVER, replaced_us
-from grail_mem.query.engine import connect_to_write, write_errors
+from grail_mem.query.engine import engine, write_errors
 from grail_mem.query.filter_sql import ENTITY
 from grail_mem.query.match import text_key
 from grail_mem.query.payload_file import Places, write_payloads
@@ -62,10 +62,8 @@ def build_index(table: pa.Table, path: Path, payloads: Path, *, placed: Future[P
     categories, n_in_category, cid = _categories(table)
     terms = _Terms(table)
     columns, dimensions = _small_columns(table, cid, terms.bits)
-    with closing(connect_to_write()) as con, write_errors(path):
-        con.execute(
-            "SET checkpoint_threshold = '1KB'"
-        )  # the one transaction goes to the file, not to a log and then there
+    with closing(engine()) as duck, write_errors(path):
+        con = duck.con
         con.execute(f"ATTACH '{quoted(path)}' AS x")
         con.execute("BEGIN")
         con.register("rows", table)
@@ -88,7 +86,6 @@ def build_index(table: pa.Table, path: Path, payloads: Path, *, placed: Future[P
         }  # fmt: skip
         con.execute("CREATE TABLE x.meta AS SELECT ?::VARCHAR AS json", [json.dumps(meta)])
         con.execute("COMMIT")
-        con.execute("DETACH x")
 
 
 def quoted(path: Path) -> str:

@@ -14,7 +14,7 @@ from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from grail_mem.query.engine import connect_to_write, write_errors
+from grail_mem.query.engine import engine, write_errors
 from grail_mem.store.arrays import numpy_array
 from grail_mem.store.files import write_all
 from grail_mem.store.schema import PARTS, PAYLOAD
@@ -61,12 +61,12 @@ def write_payloads(path: Path, table: pa.Table, written: Written | None = None) 
     """
     import numpy as np
 
-    with closing(connect_to_write()) as con, write_errors(path), path.open("wb", buffering=0) as file:
+    with closing(engine()) as duck, write_errors(path), path.open("wb", buffering=0) as file:
         if written is None:
-            parts = [_write_made(batch, file) for batch in _made(con, table)]
+            parts = [_write_made(batch, file) for batch in _made(duck.con, table)]
             length = np.concatenate([*parts, np.zeros(0, np.int32)])
         else:
-            length = _write_mixed(con, file, table, written)
+            length = _write_mixed(duck.con, file, table, written)
     return np.cumsum(length, dtype=np.int64) - length, length
 
 

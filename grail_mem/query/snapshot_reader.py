@@ -18,7 +18,7 @@ from grail_mem.model.category import category_key
 from grail_mem.model.filter import Filter, Page
 from grail_mem.model.observation import Observation
 from grail_mem.query.delta import BaseRow
-from grail_mem.query.engine import connect, index_errors
+from grail_mem.query.engine import engine, index_errors
 from grail_mem.query.filter_sql import ATTRIBUTE, Plan, Term, TermPlace, plan
 from grail_mem.query.index_file import DIMENSIONS, VERSION, quoted, term_digest
 from grail_mem.store.files import FileState
@@ -32,8 +32,6 @@ OVERVIEW_FILE: Final = r"(^|[/_])(readme|overview|index)([-_][^/]*)?\.(md|markdo
 """The path, in lower case, of a file that by its name tells about its folder."""
 _GROWTH: Final = 4
 """How much larger the next page is when dead rows left too few; measured: a thousand dead rows take two more pages."""
-_SETTINGS: Final = "SET disabled_optimizers = 'late_materialization'"
-"""Rows are a few numbers wide: to look for row numbers first and for their values after that takes up to twice as long."""
 _decoded: Final = json.JSONDecoder().raw_decode
 _FILE_COLUMNS: Final = "rid, id, path, sha256, size_bytes, mtime_ns, ctime_ns, has_id, observed_us, recorded_us"
 
@@ -55,8 +53,8 @@ class SnapshotReader:
     def __init__(self, path: Path, payloads: Path) -> None:
         self.path = path
         with index_errors(path):
-            self.con: duckdb.DuckDBPyConnection = connect()
-            self.con.execute(_SETTINGS)
+            self._engine = engine()
+            self.con: duckdb.DuckDBPyConnection = self._engine.con
             self.con.execute(f"ATTACH '{quoted(path)}' AS x (READ_ONLY)")
             meta = json.loads(self.con.execute("SELECT json FROM x.meta").fetchall()[0][0])
             self._payload_fd = os.open(payloads, os.O_RDONLY | os.O_CLOEXEC)
@@ -81,7 +79,7 @@ class SnapshotReader:
 
     def close(self) -> None:
         """Let go of the files."""
-        self.con.close()
+        self._engine.close()
         os.close(self._payload_fd)
 
     def set_dead(self, rids: Collection[int]) -> None:

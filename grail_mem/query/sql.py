@@ -99,6 +99,7 @@ class SqlSession:
         self.con.register("delta_arrow", observations_table(rows))
         self.con.execute("CREATE TABLE delta AS SELECT * FROM delta_arrow")
         self.con.unregister("delta_arrow")
+        self._make_public_views()
         parts = ["SELECT * FROM delta"]
         reader = view.live_base()
         if reader is not None:
@@ -110,9 +111,13 @@ class SqlSession:
             if view.principal is None:
                 self.con.execute(f"SET allowed_paths = ['{path}']")
         kind = "VIEW" if view.principal is None else "TABLE"  # SQL can read whatever a view is made of
-        self.con.execute(f"CREATE {kind} rows AS {' UNION ALL '.join(parts)}")
+        self.con.execute(f"DROP VIEW rows; CREATE {kind} rows AS {' UNION ALL '.join(parts)}")
         if view.principal is not None:
             self.con.execute("DROP TABLE IF EXISTS counting")
+
+    def _make_public_views(self) -> None:
+        """All of them over the delta, with its columns, which is looked at for each; what they read is put below them later."""
+        self.con.execute("CREATE VIEW rows AS SELECT * FROM delta")
         self.con.execute(f"CREATE VIEW {TWIN}rows AS {_CURRENT}")
         for name, (text, _) in VIEWS.items():
             self.con.execute(f"CREATE VIEW {name} AS {text}")

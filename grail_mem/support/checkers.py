@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from importlib.metadata import entry_points
 from typing import Final
 
 from grail_mem.errors import InputError, MissingDependencyError, NotFoundError
 from grail_mem.support.lexical import NAME, LexicalChecker
+from grail_mem.support.registered import registered
 from grail_mem.support.verdict import Checker
 
 GROUP: Final = "grail_mem.checkers"
@@ -58,10 +58,10 @@ def checker_of(name: str) -> Checker:
         from grail_mem.support.entailment import AegisModel
 
         return CombinedChecker(AegisModel())
-    registered = _registered()
-    if name not in registered:
+    others = _registered()
+    if name not in others:
         raise NotFoundError(f"There is no checker {name!r}.", hint=f"Installed: {', '.join(installed_checkers())}.")
-    return _loaded(name, registered[name])
+    return _loaded(name, others[name])
 
 
 def _loaded(name: str, load: Callable[[], Callable[[], Checker]]) -> Checker:
@@ -76,8 +76,4 @@ def _loaded(name: str, load: Callable[[], Callable[[], Checker]]) -> Checker:
 
 def _registered() -> dict[str, Callable[[], Callable[[], Checker]]]:
     """Checkers of other packages by name, each still to be loaded; ours cannot be replaced."""
-    return {
-        point.name: point.load
-        for point in entry_points(group=GROUP)
-        if point.name not in {NAME, AEGIS, "auto", "lexical"}
-    }
+    return {name: load for name, load in registered(GROUP).items() if name not in {NAME, AEGIS, "auto", "lexical"}}

@@ -181,7 +181,7 @@ def test_a_file_that_changes_between_being_read_and_its_ledger_line_being_heard_
     layout = Layout(root)
     (chain,) = chains(layout)
     with chain.open("ab") as file:
-        file.write(b"\n" * 3_000_000)  # as long as one for which other processes help
+        file.write(b" " * 3_000_000 + b"\n")  # as long as one for which other processes help
     view = View(layout, read_settings(layout.settings), from_files=True)
 
     class LateLedger(Ledger):
