@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +12,33 @@ from laws_strategies import drafts, examples, filters
 from test_store_laws import ORDERS, answers, fill, new_root
 
 from grail_mem import Memory
+from grail_mem.model.category import category_key
 
 
 def files(root: Path) -> dict[str, bytes]:
     return {str(p.relative_to(root)): p.read_bytes() for p in (root / "memories").rglob("*") if p.is_file()}
 
 
+def spelled_alike(made: Sequence[dict[str, Any]], by_hand: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What is made by hand, in folders spelled as those that are there: two that differ by case alone come in as one."""
+    spelling: dict[str, str] = {}
+
+    def spelled(category: str) -> str:
+        parts: list[str] = []
+        for part in category.split("/"):
+            parts.append(part)
+            parts = spelling.setdefault(category_key("/".join(parts)), "/".join(parts)).split("/")
+        return "/".join(parts)
+
+    for draft in made:
+        spelled(draft["category"])
+    return [{**draft, "category": spelled(draft["category"])} for draft in by_hand]
+
+
 def filled(data: st.DataObject, root: Path) -> tuple[list[Any], dict[str, bytes], list[Any]]:
     """A store of anything; returns questions, its files, and its answers."""
     made = data.draw(st.lists(drafts(), min_size=1, max_size=6), label="drafts")
-    by_hand = data.draw(st.lists(drafts(), max_size=2), label="by hand")
+    by_hand = spelled_alike(made, data.draw(st.lists(drafts(), max_size=2), label="by hand"))
     with Memory(root) as memory:
         fill(memory, made, by_hand, data)
     asked: list[Any] = [({}, "newest")]
