@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from laws_strategies import examples
@@ -116,6 +117,7 @@ def answers(asker: Asker, questions: list[str], ids: list[str]) -> list[object]:
     return [*map(told, asked), edges, nodes, [asker.ids_ending(i[-3:]) for i in ids]]
 
 
+@pytest.mark.slow
 @examples(25)
 @given(
     made=notes(), later=notes(), granted=grants, compacted=st.booleans(), vectors=st.booleans(),

@@ -76,6 +76,7 @@ some_questions = st.lists(questions, min_size=1, max_size=3)
 with_vectors = st.booleans()
 
 
+@pytest.mark.slow
 @examples(15)
 @given(made=st.lists(drafts(), min_size=1, max_size=8), later=st.lists(drafts(), max_size=3), data=st.data())
 def test_everything_returned_meets_the_filter(
@@ -126,6 +127,7 @@ def test_the_order_of_writing_changes_no_answer(
     assert answers[0] == answers[1]
 
 
+@pytest.mark.slow
 @examples(15)
 @given(made=notes(), asked=some_questions, vectors=with_vectors, split=st.integers(0, 10))
 def test_where_the_rows_lie_changes_no_answer(

@@ -109,6 +109,7 @@ STEPS: list[Callable[[Path], Path]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @examples(6)
 @given(
     made=st.lists(drafts(), min_size=2, max_size=8),

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from laws_strategies import drafts, examples, filters
@@ -47,6 +48,7 @@ def filled(data: st.DataObject, root: Path) -> tuple[list[Any], dict[str, bytes]
         return asked, files(root), answers(memory, asked)
 
 
+@pytest.mark.slow
 @examples(8)
 @given(st.data())
 def test_an_export_gives_the_same_files_and_answers_and_none_twice(data: st.DataObject) -> None:
@@ -68,6 +70,7 @@ def test_an_export_gives_the_same_files_and_answers_and_none_twice(data: st.Data
             assert not memory.import_file(root.parent / "e2.jsonl").changed
 
 
+@pytest.mark.slow
 @examples(6)
 @given(st.data())
 def test_a_restored_backup_gives_the_same_files_and_answers_whatever_came_after(data: st.DataObject) -> None:

@@ -181,6 +181,7 @@ def test_a_server_ends_with_its_parent(store: Path, greeted: bool) -> None:
     os.close(theirs)
 
 
+@pytest.mark.slow
 def test_loading_is_left_for_after_the_greeting(store: Path) -> None:
     """What is heavy is loaded by the first call that needs it."""
     program = (

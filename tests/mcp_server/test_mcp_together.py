@@ -23,6 +23,7 @@ def _grail(*words: str) -> subprocess.CompletedProcess[bytes]:
     )
 
 
+@pytest.mark.slow
 def test_two_servers_the_command_line_and_a_compaction_at_once(store: Path) -> None:
     """F17: nobody keeps anybody out, and everything that was said to be stored is there for all."""
     with over_stdio(store) as one, over_stdio(store, "--as", "helper/u1") as two:
@@ -45,6 +46,7 @@ def test_two_servers_the_command_line_and_a_compaction_at_once(store: Path) -> N
     assert _grail("check", str(store)).returncode == 0
 
 
+@pytest.mark.slow
 def test_a_server_that_is_killed_leaves_nothing_locked(store: Path) -> None:
     """The client hears of it, and the next server serves."""
     with over_stdio(store) as held:
