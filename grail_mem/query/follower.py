@@ -14,10 +14,11 @@ from typing import Final
 from grail_mem.errors import IndexUnusableError
 from grail_mem.model.problem import Problem
 from grail_mem.query.below import NO_SNAPSHOT, Below, NoRows
-from grail_mem.query.delta import BaseRow, Change, Delta, adopted_as, look
+from grail_mem.query.delta import BaseRow, Change, Delta, adopted_as
 from grail_mem.query.file_base import FileBase, base_of
 from grail_mem.query.grants import Grants
 from grail_mem.query.heard import Heard, Stones
+from grail_mem.query.look import look
 from grail_mem.query.snapshot_reader import SnapshotReader
 from grail_mem.query.unsynced import Unsynced
 from grail_mem.settings import Settings

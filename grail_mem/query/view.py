@@ -11,8 +11,9 @@ from typing import Final
 from grail_mem.model.observation import Observation
 from grail_mem.model.problem import Problem
 from grail_mem.model.scope import Access, Principal
-from grail_mem.query.delta import DUPLICATE, UNREADABLE
+from grail_mem.query.claims import DUPLICATE
 from grail_mem.query.follower import Follower
+from grail_mem.query.look import UNREADABLE
 from grail_mem.query.loose import Loose
 from grail_mem.query.snapshot_reader import SnapshotReader
 from grail_mem.settings import Settings
