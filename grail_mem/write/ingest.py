@@ -24,22 +24,13 @@ from grail_mem.model.times import format_time, parse_when
 from grail_mem.model.ulid import new_id
 from grail_mem.query.passages import own_scope
 from grail_mem.query.view import View
+from grail_mem.store.documents import held, meta_path, render_held
 from grail_mem.store.files import replace_file, translated
 from grail_mem.store.layout import DOCUMENTS, Layout, is_source_path
 from grail_mem.store.ledger_line import AGAIN, DISCARD, INGEST, Entry
 from grail_mem.store.receipt import EVERYWHERE, detail_of_said, text_of_document, text_of_turn
-from grail_mem.store.sources import (
-    Part,
-    chat_stem,
-    current_turns,
-    held,
-    meta_path,
-    part_in,
-    part_path,
-    read_session,
-    read_source,
-    render_held,
-)
+from grail_mem.store.source_file import read_source
+from grail_mem.store.sources import Part, chat_stem, current_turns, part_in, part_path, read_session
 from grail_mem.write.permit import meant
 from grail_mem.write.screening import screened_name, screened_source
 from grail_mem.write.staged import Placing, discard, make_durable, place, stage, staging, writing

@@ -16,24 +16,20 @@ from grail_mem.model.quote import find
 from grail_mem.model.ulid import is_id, new_id
 from grail_mem.query.passages import own_scope
 from grail_mem.query.view import View
+from grail_mem.store.documents import Document, document_paths, meta_path, read_document, render_held
 from grail_mem.store.layout import Layout
 from grail_mem.store.receipt import EVERYWHERE, mark_of, said_digest, text_of_document, text_of_quote, text_of_turn
+from grail_mem.store.source_file import read_source
 from grail_mem.store.sources import (
-    Document,
     Locator,
     Part,
     Turn,
     chat_paths,
     chat_stem,
-    document_paths,
     erased_line,
     is_chat,
-    meta_path,
     parse_locator,
-    read_document,
     read_part,
-    read_source,
-    render_held,
     stem_of,
     turn_in_line,
 )
