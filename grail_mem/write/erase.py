@@ -28,7 +28,7 @@ from grail_mem.write.approve import declined
 from grail_mem.write.candidates import drop_decided, saying
 from grail_mem.write.change import Changed
 from grail_mem.write.edited import Edited, commit, read_all
-from grail_mem.write.ingest import placings_of_sources
+from grail_mem.write.placed_sources import placings_of_sources
 from grail_mem.write.selection import Selection, everything, names_of_evidence, nothing_with, selected
 from grail_mem.write.staged import staging, writing
 from grail_mem.write.sweep import announce, intent_of, sweep, withdraw
