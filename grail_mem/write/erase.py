@@ -34,7 +34,8 @@ from grail_mem.write.staged import staging, writing
 from grail_mem.write.sweep import announce, intent_of, sweep, withdraw
 from grail_mem.write.traces import Traces, traces_of, words_in, words_of
 from grail_mem.write.unlinked import edits_without
-from grail_mem.write.unsaid import Unsaid, unsaid
+from grail_mem.write.unsaid import unsaid
+from grail_mem.write.unsaying import Unsaid
 
 _AT_ONCE: Final = 500
 """Digests in one line of the ledger."""

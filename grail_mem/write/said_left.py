@@ -20,7 +20,7 @@ from grail_mem.store.observation_render import fields_of
 from grail_mem.store.receipt import EVERYWHERE, Receipts, text_of_document, text_of_quote, text_of_turn
 from grail_mem.store.source_file import read_source
 from grail_mem.store.sources import chat_paths, is_chat, part_in, turn_in_line, without_erased
-from grail_mem.write.unsaid import emptied
+from grail_mem.write.unsaying import emptied
 
 
 def source_left(receipts: Receipts, path: str, data: bytes) -> bytes | None:

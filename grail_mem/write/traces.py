@@ -25,7 +25,7 @@ from grail_mem.store.receipt import text_of
 from grail_mem.store.redaction import Line
 from grail_mem.store.snapshot import names
 from grail_mem.write.selection import everything
-from grail_mem.write.unsaid import Unsaid
+from grail_mem.write.unsaying import Unsaid
 
 PROPOSALS: Final = f"{OUTPUT}/proposals"
 _WORD: Final = re.compile(r"\w{4,}")
