@@ -70,11 +70,6 @@ class Traces:
     stale: Stale
     alone: frozenset[str] = frozenset()
 
-    @property
-    def redacted_ids(self) -> tuple[str, ...]:
-        """Ids of which every line of the ledger is emptied."""
-        return (*(o.id for o in self.observations), *self.proposals)
-
 
 def traces_of(view: View, observations: Sequence[Observation], unsaid: Unsaid, reason: str = "") -> Traces:
     """Find every trace of some observations and of what goes of the sources; the view must be up to date."""
