@@ -9,6 +9,7 @@ import typer
 
 from grail_mem.cli import drafts, output
 from grail_mem.cli import options as o
+from grail_mem.cli.grouped import FIELDS, Group, grouped
 from grail_mem.cli.which import Which, which
 from grail_mem.errors import GrailError, InputError
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:  # most of a command's start-up
 BATCH: Final = 500  # chosen: a batch costs one sync, and a progress bar moves
 
 
+@grouped("said", FIELDS)
 def add_command(
     directory: o.Dir = None,
     *,
@@ -25,27 +27,7 @@ def add_command(
     content: o.Content = None,
     file: o.File = None,
     category: Annotated[str | None, typer.Option("--category", metavar="PATH", help="Folder under memories/.")] = None,
-    tags: o.Tags = None,
-    entities: o.Entities = None,
-    relationships: o.Relationships = None,
-    observed_at: o.ObservedAt = None,
-    confidence: o.Confidence = None,
-    source: o.Source = None,
-    kind: o.Kind = None,
-    attribute: o.Attribute = None,
-    status: o.Status = None,
-    valid_from: o.ValidFrom = None,
-    valid_until: o.ValidUntil = None,
-    expires_at: o.ExpiresAt = None,
-    review_at: o.ReviewAt = None,
-    supersedes: o.Supersedes = None,
-    related_to: o.RelatedTo = None,
-    scope: o.Scope = None,
-    session: o.Session = None,
-    turn: o.Turn = None,
-    speaker: o.Speaker = None,
-    source_kind: o.SourceKind = None,
-    evidence: o.Evidence = None,
+    said: Group,
     slug: Annotated[
         str | None, typer.Option("--slug", metavar="WORDS", help="File name instead of the title's.")
     ] = None,
@@ -64,14 +46,9 @@ def add_command(
 
     Without --content or --file the content is read from stdin. It is durable, and every process sees it, when the command returns. The same observation twice is stored once.
     """
-    given = {
-        "title": title, "content": content, "category": category, "tags": tags, "observed_at": observed_at,
-        "confidence": o.number(confidence), "source": source, "kind": kind, "attribute": attribute, "status": status,
-        "valid_from": valid_from, "valid_until": valid_until, "expires_at": expires_at, "review_at": review_at,
-        "supersedes": supersedes, "related_to": related_to, "scope": scope, "session": session, "turn": o.number(turn),
-        "speaker": speaker, "source_kind": source_kind, "slug": slug, "evidence": evidence,
-    }  # fmt: skip
-    fields, problems = drafts.read_fields(given, entities, relationships)
+    fields, problems = drafts.read_fields(
+        {"title": title, "content": content, "category": category, "slug": slug} | said
+    )
     if jsonl is not None:
         if fields or problems or file is not None:
             raise InputError("--jsonl takes every field from its lines; leave the other options out.")

@@ -11,6 +11,7 @@ import typer
 
 from grail_mem.cli import options as o
 from grail_mem.cli import output
+from grail_mem.cli.grouped import Group, grouped
 from grail_mem.cli.which import Which, is_folder, short_id, which
 from grail_mem.errors import InputError, NotFoundError
 
@@ -30,6 +31,7 @@ Origins = Annotated[
     list[str] | None,
     typer.Option("--origin", metavar="ORIGIN", help="user, agent, tool, media, import or extraction; repeatable."),
 ]
+_CHOICE: Final = {"everything": All, "origin": Origins}
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would happen.")]
 
 candidates_command = typer.Typer(
@@ -71,18 +73,18 @@ def list_command(
 
 
 @candidates_command.command("show", cls=o.OneCommand, epilog=o.DIR)
+@grouped("choice", _CHOICE)
 def show_command(
     words: Words = None,
     *,
-    everything: All = False,
-    origin: Origins = None,
+    choice: Group,
     root: o.Root = None,
     as_json: o.AsJson = False,
 ) -> None:
     """Show all of a candidate, with the quotes it rests on."""
     place, named = _split(words, root)
     with place.keep() as memory:
-        chosen = _chosen(memory, named, "show", everything=everything, origin=origin)
+        chosen = _chosen(memory, named, "show", choice)
     if as_json:
         output.show_json({"candidates": [one.to_dict() for one in chosen]})
         return
@@ -140,11 +142,11 @@ def _drafts(file: str) -> list[dict[str, Any]]:
 
 
 @candidates_command.command("approve", cls=o.OneCommand, epilog=o.DIR)
+@grouped("choice", _CHOICE)
 def approve_command(
     words: Words = None,
     *,
-    everything: All = False,
-    origin: Origins = None,
+    choice: Group,
     dry_run: DryRun = False,
     reason: o.Reason = "",
     actor: o.Actor = None,
@@ -157,19 +159,18 @@ def approve_command(
     """
     place, named = _split(words, root)
     with place.keep() as memory:
-        chosen = _chosen(memory, named, "approve", everything=everything, origin=origin)
-        with output.progress("approving", len(chosen)) as show:
-            ids = [one.id for one in chosen]
+        ids = [one.id for one in _chosen(memory, named, "approve", choice)]
+        with output.progress("approving", len(ids)) as show:
             done = memory.approve(ids, dry_run=dry_run, reason=reason, actor=actor, progress=show) if ids else []
     _end(done, as_json=as_json)
 
 
 @candidates_command.command("decline", cls=o.OneCommand, epilog=o.DIR)
+@grouped("choice", _CHOICE)
 def decline_command(
     words: Words = None,
     *,
-    everything: All = False,
-    origin: Origins = None,
+    choice: Group,
     dry_run: DryRun = False,
     reason: o.Reason = "",
     actor: o.Actor = None,
@@ -182,8 +183,7 @@ def decline_command(
     """
     place, named = _split(words, root)
     with place.keep() as memory:
-        chosen = _chosen(memory, named, "decline", everything=everything, origin=origin)
-        ids = [one.id for one in chosen]
+        ids = [one.id for one in _chosen(memory, named, "decline", choice)]
         done = memory.decline(ids, dry_run=dry_run, reason=reason, actor=actor) if ids else []
     _end(done, as_json=as_json)
 
@@ -196,13 +196,11 @@ def _split(words: list[str] | None, root: str | None) -> tuple[Which, list[str]]
     return which(None, root), listed
 
 
-def _chosen(
-    memory: Memory, named: list[str], verb: str, *, everything: bool, origin: list[str] | None
-) -> list[Candidate]:
-    if bool(named) == everything:
+def _chosen(memory: Memory, named: list[str], verb: str, choice: Group) -> list[Candidate]:
+    if bool(named) == bool(choice["everything"]):
         raise InputError(f"Name the candidates to {verb}, or say --all.", hint="`grail candidates list` shows them.")
-    if everything:
-        return list(memory.candidates(origin=origin or None))
+    if not named:
+        return list(memory.candidates(origin=choice["origin"] or None))
     there = memory.candidates(status="all")
     chosen: list[Candidate] = []
     for tail in named:

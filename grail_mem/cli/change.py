@@ -8,6 +8,7 @@ import typer
 
 from grail_mem.cli import drafts, output
 from grail_mem.cli import options as o
+from grail_mem.cli.grouped import FIELDS, Group, grouped
 from grail_mem.cli.which import full_id, split, which
 from grail_mem.errors import InputError
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:  # most of a command's start-up
     from grail_mem.write.change import Changed
 
 
+@grouped("said", FIELDS)
 def update_command(
     words: o.IdWords = None,
     *,
@@ -24,27 +26,7 @@ def update_command(
     append: Annotated[
         str | None, typer.Option("--append", metavar="TEXT", help="Put behind the content as a paragraph.")
     ] = None,
-    tags: o.Tags = None,
-    entities: o.Entities = None,
-    relationships: o.Relationships = None,
-    observed_at: o.ObservedAt = None,
-    confidence: o.Confidence = None,
-    source: o.Source = None,
-    kind: o.Kind = None,
-    attribute: o.Attribute = None,
-    status: o.Status = None,
-    valid_from: o.ValidFrom = None,
-    valid_until: o.ValidUntil = None,
-    expires_at: o.ExpiresAt = None,
-    review_at: o.ReviewAt = None,
-    supersedes: o.Supersedes = None,
-    related_to: o.RelatedTo = None,
-    scope: o.Scope = None,
-    session: o.Session = None,
-    turn: o.Turn = None,
-    speaker: o.Speaker = None,
-    source_kind: o.SourceKind = None,
-    evidence: o.Evidence = None,
+    said: Group,
     clear: Annotated[
         list[str] | None, typer.Option("--clear", metavar="FIELD", help="Remove a field, such as tags; repeatable.")
     ] = None,
@@ -58,14 +40,7 @@ def update_command(
     ID may be the last 4 or more characters of it. A list, such as that of --tag, takes the place of the one that was there. The file's other bytes stay as they are.
     """
     place, (named,) = split("update", words, root, ["ID"])
-    given = {
-        "title": title, "content": content, "tags": tags, "observed_at": observed_at, "confidence": o.number(confidence),
-        "source": source, "kind": kind, "attribute": attribute, "status": status, "valid_from": valid_from,
-        "valid_until": valid_until, "expires_at": expires_at, "review_at": review_at, "supersedes": supersedes,
-        "related_to": related_to, "scope": scope, "session": session, "turn": o.number(turn),
-        "speaker": speaker, "source_kind": source_kind, "evidence": evidence,
-    }  # fmt: skip
-    fields, problems = drafts.read_fields(given, entities, relationships)
+    fields, problems = drafts.read_fields({"title": title, "content": content} | said)
     if file is not None and content is not None:
         problems.append("--content and --file cannot be given together.")
     elif file is not None:

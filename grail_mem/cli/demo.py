@@ -116,10 +116,7 @@ def _fill(memory: Memory) -> int:
     memory.init()
     if memory.recall(limit=1).observations:
         return 0
-    drafts = []
-    for item in DEMO_NOTES:
-        others = {name: value for name, value in item.items() if name not in ("entities", "relationships")}
-        drafts.append(read_fields(others, item.get("entities"), item.get("relationships"))[0])
+    drafts = [read_fields(item)[0] for item in DEMO_NOTES]
     return sum(written.created for written in memory.add_observations(drafts, actor="demo"))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -44,22 +44,19 @@ def read_relationship(text: str) -> dict[str, str]:
     return dict(zip(("source", "relationship_type", "target"), parts, strict=True))
 
 
-def read_fields(
-    given: Mapping[str, Any], entities: Sequence[str] | None, relationships: Sequence[str] | None
-) -> tuple[dict[str, Any], list[str]]:
+def read_fields(given: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """The fields of an observation that were given, and what is wrong with how they were written."""
     fields = {name: value for name, value in given.items() if value is not None}
     problems: list[str] = []
-    if entities is not None:
-        fields["entities"] = [read_entity(text) for text in entities]
-    if relationships is not None:
-        fields["relationships"] = []
-        for text in relationships:
-            try:
-                fields["relationships"].append(read_relationship(text))
-            except InputError as error:
-                problems += error.problems
-    return fields, problems
+    if "entities" in fields:
+        fields["entities"] = [read_entity(text) for text in fields["entities"]]
+    texts, read = fields.get("relationships", ()), []
+    for text in texts:
+        try:
+            read.append(read_relationship(text))
+        except InputError as error:
+            problems += error.problems
+    return fields | ({"relationships": read} if "relationships" in fields else {}), problems
 
 
 def check(fields: Mapping[str, Any], settings: Settings) -> list[str]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import sys
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from grail_mem.cli import options as o
 from grail_mem.cli import output
+from grail_mem.cli.asking import ask_to_erase
 from grail_mem.cli.which import is_folder, which
 from grail_mem.errors import InputError
 from grail_mem.model.ulid import is_id
@@ -50,30 +51,13 @@ def erase_command(
     with which(named, root).read() as memory:
         if not dry_run and not yes:
             planned = memory.erase(ids, reason=reason, with_sources=with_sources, dry_run=True, **chosen)
-            _ask(planned, as_json=as_json)
+            what = f"{output.counted(len(planned.ids), 'observation')} and {output.counted(len(planned.turns), 'turn')}"
+            ask_to_erase(what, partial(_show, planned), as_json=as_json)
         done = memory.erase(ids, reason=reason, with_sources=with_sources, dry_run=dry_run, actor=actor, **chosen)
     if as_json:
         output.show_json(done.to_dict())
         return
     _show(done)
-
-
-def _ask(planned: Erased, *, as_json: bool) -> None:
-    """Go on only when a person says yes.
-
-    Raises:
-        InputError: Nobody is there to ask.
-        Abort: The person says no.
-    """
-    if as_json or not sys.stdin.isatty():
-        raise InputError(
-            f"This would erase {output.counted(len(planned.ids), 'observation')}"
-            f" and {output.counted(len(planned.turns), 'turn')} for good.",
-            hint="Say --yes, or look first with --dry-run.",
-        )
-    _show(planned)
-    if (output.ask("Erase this for good? Type yes:") or "").lower() != "yes":
-        raise typer.Abort
 
 
 def _show(done: Erased) -> None:

@@ -150,8 +150,9 @@ def remember_command(
     The quote is looked up in the conversation or source, and the claim is refused when it does not stand there or does not say it. In a conversation of which no turn was ingested, the quote is recorded as one.
     """
     place, (claim,) = split("remember", words, root, ["CLAIM"])
-    given = {"title": title, "category": category, "tags": tags, "confidence": o.number(confidence)}
-    fields, problems = drafts.read_fields(given, entities, None)
+    fields, problems = drafts.read_fields(
+        {"title": title, "category": category, "tags": tags, "entities": entities, "confidence": o.number(confidence)}
+    )
     if problems:
         raise InputError(" ".join(problems), problems=problems)
     with place.open(actor=actor) as memory:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -84,41 +85,19 @@ OfScope = Annotated[str | None, typer.Option("--scope", metavar="SCOPE", help="A
 IdWords = Annotated[list[str] | None, typer.Argument(metavar="[DIR] ID", hidden=True)]
 
 
-def _kinds() -> list[str]:
-    from grail_mem.model.observation import KINDS
+def _words(name: str) -> Callable[[], list[str]]:
+    """What completes the value of an option: a list of the program's, `module.NAME`, loaded when somebody asks for it."""
 
-    return list(KINDS)
+    def listed() -> list[str]:
+        module, _, constant = name.rpartition(".")
+        return list(getattr(import_module(f"grail_mem.{module}"), constant))
 
-
-def _proposal_kinds() -> list[str]:
-    from grail_mem.consolidate.finding import KINDS
-
-    return list(KINDS)
+    return listed
 
 
-def _statuses() -> list[str]:
-    from grail_mem.model.observation import STATUSES
-
-    return list(STATUSES)
-
-
-def _source_kinds() -> list[str]:
-    from grail_mem.model.observation import SOURCE_KINDS
-
-    return list(SOURCE_KINDS)
-
-
-def _orders() -> list[str]:
-    from grail_mem.model.filter import ORDERS
-
-    return list(ORDERS)
-
-
-def _rankings() -> list[str]:
-    from grail_mem.settings import RANKINGS
-
-    return list(RANKINGS)
-
+_KINDS: Final = _words("model.observation.KINDS")
+_STATUSES: Final = _words("model.observation.STATUSES")
+_SOURCE_KINDS: Final = _words("model.observation.SOURCE_KINDS")
 
 # -- the fields of an observation, for add and update ------------------------------------------------------------------
 
@@ -141,7 +120,7 @@ Source = Annotated[str | None, typer.Option("--source", metavar="TEXT", help="Wh
 Kind = Annotated[
     str | None,
     typer.Option(
-        "--kind", metavar="KIND", autocompletion=_kinds,
+        "--kind", metavar="KIND", autocompletion=_KINDS,
         help="semantic, episodic, procedural, prospective or summary.",
     ),
 ]  # fmt: skip
@@ -151,7 +130,7 @@ Attribute = Annotated[
 Status = Annotated[
     str | None,
     typer.Option(
-        "--status", metavar="STATUS", autocompletion=_statuses, help="provisional, confirmed, superseded or archived."
+        "--status", metavar="STATUS", autocompletion=_STATUSES, help="provisional, confirmed, superseded or archived."
     ),
 ]
 ValidFrom = Annotated[str | None, typer.Option("--valid-from", metavar="TIME", help="From when it holds.")]
@@ -167,7 +146,7 @@ Speaker = Annotated[str | None, typer.Option("--speaker", metavar="NAME", help="
 SourceKind = Annotated[
     str | None,
     typer.Option(
-        "--source-kind", metavar="KIND", autocompletion=_source_kinds,
+        "--source-kind", metavar="KIND", autocompletion=_SOURCE_KINDS,
         help="user_statement, system, tool_result, session_summary or agent_inference.",
     ),
 ]  # fmt: skip
@@ -200,15 +179,15 @@ AnyRelationship = Annotated[
 MinConfidence = Annotated[str | None, typer.Option("--min-confidence", metavar="0..1", help="At least so sure.")]
 AnyKind = Annotated[
     list[str] | None,
-    typer.Option("--kind", metavar="KIND", autocompletion=_kinds, help="Of this kind. Repeat: any of them."),
+    typer.Option("--kind", metavar="KIND", autocompletion=_KINDS, help="Of this kind. Repeat: any of them."),
 ]
 AnyStatus = Annotated[
     list[str] | None,
-    typer.Option("--status", metavar="STATUS", autocompletion=_statuses, help="Of this status. Repeat: any."),
+    typer.Option("--status", metavar="STATUS", autocompletion=_STATUSES, help="Of this status. Repeat: any."),
 ]
 AnySourceKind = Annotated[
     list[str] | None,
-    typer.Option("--source-kind", metavar="KIND", autocompletion=_source_kinds, help="From there. Repeat: any."),
+    typer.Option("--source-kind", metavar="KIND", autocompletion=_SOURCE_KINDS, help="From there. Repeat: any."),
 ]
 AnySession = Annotated[
     list[str] | None, typer.Option("--session", metavar="NAME", help="In the session of that name. Repeat: any.")
@@ -228,7 +207,10 @@ Limit = Annotated[str | None, typer.Option("--limit", metavar="N", help="At most
 Order = Annotated[
     str | None,
     typer.Option(
-        "--order", metavar="ORDER", autocompletion=_orders, help="newest (default), oldest, recorded or confidence."
+        "--order",
+        metavar="ORDER",
+        autocompletion=_words("model.filter.ORDERS"),
+        help="newest (default), oldest, recorded or confidence.",
     ),
 ]
 Cursor = Annotated[str | None, typer.Option("--cursor", metavar="TEXT", help="Continue an earlier answer.")]
@@ -238,7 +220,7 @@ ProposalKinds = Annotated[
     typer.Option(
         "--kind",
         metavar="KIND",
-        autocompletion=_proposal_kinds,
+        autocompletion=_words("consolidate.finding.KINDS"),
         help="Of this kind, such as merge_aliases. Repeat: any.",
     ),
 ]
@@ -289,7 +271,7 @@ EmbedderName = Annotated[
 RankingName = Annotated[
     str | None,
     typer.Option(
-        "--ranking", metavar="NAME", autocompletion=_rankings,
+        "--ranking", metavar="NAME", autocompletion=_words("settings.RANKINGS"),
         help="weighted, words, vectors, lexical or reciprocal_rank; else as grail.yaml says.",
     ),
 ]  # fmt: skip

@@ -13,6 +13,7 @@ import typer
 
 from grail_mem.cli import options as o
 from grail_mem.cli import output
+from grail_mem.cli.grouped import Group, grouped
 from grail_mem.cli.proposal_text import show_list, show_one, show_outcomes
 from grail_mem.cli.which import Which, is_folder, short_id, which
 from grail_mem.errors import ConflictError, InputError, NotFoundError
@@ -31,6 +32,7 @@ NOT_DONE: Final = 5
 
 Words = Annotated[list[str] | None, typer.Argument(metavar="[DIR] [ID]...", hidden=True)]
 All = Annotated[bool, typer.Option("--all", help="All of them, as --kind and --min-confidence narrow them.")]
+_CHOICE: Final = {"everything": All, "kind": o.ProposalKinds, "min_confidence": o.MinConfidence}
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would change in each file; change nothing.")]
 
 proposals_command = typer.Typer(
@@ -76,7 +78,7 @@ def list_command(
     place = which(directory, root)
     most = _limit(limit)
     with place.keep() as memory:
-        found = memory.proposals(status=status or None, kind=kind or None, min_confidence=_number(min_confidence))
+        found = memory.proposals(status=status or None, kind=kind or None, min_confidence=o.number(min_confidence))
         n_stale = len(memory.proposals(status="stale")) if not status else 0
     if as_json:
         output.show_json({"proposals": [one.to_dict() for one in found[:most]], "total": len(found)})
@@ -100,19 +102,18 @@ def _limit(text: str | None) -> int:
 
 
 @proposals_command.command("show", cls=o.OneCommand, epilog=o.DIR)
+@grouped("choice", _CHOICE)
 def show_command(
     words: Words = None,
     *,
-    everything: All = False,
-    kind: o.ProposalKinds = None,
-    min_confidence: o.MinConfidence = None,
+    choice: Group,
     root: o.Root = None,
     as_json: o.AsJson = False,
 ) -> None:
     """Show all of a proposal: what speaks for it, and the lines that would change in each file."""
     place, named = _split("show", words, root)
     with place.keep() as memory:
-        chosen = _chosen(memory, named, "show", everything, kind, min_confidence, "pending")
+        chosen = _chosen(memory, named, "show", choice)
         planned = {one.id: memory.apply(one.id, dry_run=True)[0] for one in chosen if one.status == "pending"}
         if as_json:
             output.show_json({"proposals": [one.to_dict() | _files(planned.get(one.id)) for one in chosen]})
@@ -128,12 +129,11 @@ def _files(planned: Outcome | None) -> dict[str, Any]:
 
 
 @proposals_command.command("apply", cls=_Accepting, epilog=o.DIR)
+@grouped("choice", _CHOICE)
 def apply_command(
     words: Words = None,
     *,
-    everything: All = False,
-    kind: o.ProposalKinds = None,
-    min_confidence: o.MinConfidence = None,
+    choice: Group,
     dry_run: DryRun = False,
     reason: o.Reason = "",
     actor: o.Actor = None,
@@ -147,20 +147,18 @@ def apply_command(
     """
     place, named = _split("apply", words, root)
     with place.keep() as memory:
-        chosen = _chosen(memory, named, "apply", everything, kind, min_confidence, "pending")
-        with output.progress("applying", len(chosen)) as show:
-            ids = [one.id for one in chosen]
+        ids = [one.id for one in _chosen(memory, named, "apply", choice)]
+        with output.progress("applying", len(ids)) as show:
             done = memory.apply(ids, dry_run=dry_run, reason=reason, actor=actor, progress=show) if ids else []
     _end(done, place, "apply", dry_run=dry_run, as_json=as_json)
 
 
 @proposals_command.command("reject", cls=o.OneCommand, epilog=o.DIR)
+@grouped("choice", _CHOICE)
 def reject_command(
     words: Words = None,
     *,
-    everything: All = False,
-    kind: o.ProposalKinds = None,
-    min_confidence: o.MinConfidence = None,
+    choice: Group,
     reason: o.Reason = "",
     actor: o.Actor = None,
     root: o.Root = None,
@@ -172,18 +170,17 @@ def reject_command(
     """
     place, named = _split("reject", words, root)
     with place.keep() as memory:
-        chosen = _chosen(memory, named, "reject", everything, kind, min_confidence, "pending")
-        done = memory.reject([one.id for one in chosen], reason=reason, actor=actor) if chosen else []
+        ids = [one.id for one in _chosen(memory, named, "reject", choice)]
+        done = memory.reject(ids, reason=reason, actor=actor) if ids else []
     _end(done, place, "reject", dry_run=False, as_json=as_json)
 
 
 @proposals_command.command("undo", cls=o.OneCommand, epilog=o.DIR)
+@grouped("choice", _CHOICE)
 def undo_command(
     words: Words = None,
     *,
-    everything: All = False,
-    kind: o.ProposalKinds = None,
-    min_confidence: o.MinConfidence = None,
+    choice: Group,
     dry_run: DryRun = False,
     reason: o.Reason = "",
     actor: o.Actor = None,
@@ -197,9 +194,8 @@ def undo_command(
     """
     place, named = _split("undo", words, root)
     with place.keep() as memory:
-        chosen = _chosen(memory, named, "undo", everything, kind, min_confidence, "applied")
-        with output.progress("undoing", len(chosen)) as show:
-            ids = [one.id for one in chosen]
+        ids = [one.id for one in _chosen(memory, named, "undo", choice, status="applied")]
+        with output.progress("undoing", len(ids)) as show:
             done = memory.undo(ids, dry_run=dry_run, reason=reason, actor=actor, progress=show) if ids else []
     _end(done, place, "undo", dry_run=dry_run, as_json=as_json)
 
@@ -220,9 +216,10 @@ def review_command(
     wait are shown, the surest of each kind first.
     """
     place, named = _split("review", words, root)
+    choice = {"everything": not named, "kind": kind, "min_confidence": o.number(min_confidence)}
     counts = dict.fromkeys(("applied", "rejected", "skipped"), 0)
     with place.keep() as memory:
-        chosen = _chosen(memory, named, "review", not named, kind, min_confidence, "pending")
+        chosen = _chosen(memory, named, "review", choice)
         for number, one in enumerate(chosen, start=1):
             said = _ask(memory, one, f"{number} of {len(chosen)}", _Deciding(memory, reason, actor))
             if said == "left":
@@ -310,23 +307,19 @@ def _split(verb: str, words: Sequence[str] | None, root: str | None) -> tuple[Wh
 
 
 def _chosen(
-    memory: Memory,
-    named: Sequence[str],
-    verb: str,
-    everything: bool,  # noqa: FBT001  handed on from an option
-    kind: list[str] | None,
-    min_confidence: str | None,
-    status: str,
+    memory: Memory, named: Sequence[str], verb: str, choice: Group, *, status: str = "pending"
 ) -> list[Proposal]:
-    """The proposals that ids name, or all that wait; in the order given."""
-    if named and (everything or kind or min_confidence):
+    """The proposals that ids name, or all of a status; in the order given."""
+    kind, sure = choice["kind"] or None, choice["min_confidence"]
+    by_choice = choice["everything"] or kind is not None or sure is not None
+    if named and by_choice:
         raise InputError("Name proposals by id, or choose them by --all, --kind and --min-confidence; not both.")
-    if not named and not (everything or kind or min_confidence):
+    if not named and not by_choice:
         raise InputError(
             f"`grail proposals {verb}` needs ids, or --all.", hint="`grail proposals list` shows what waits."
         )
     if not named:
-        return list(memory.proposals(status=status, kind=kind or None, min_confidence=_number(min_confidence)))
+        return list(memory.proposals(status=status, kind=kind, min_confidence=sure))
     there = memory.proposals(status="all")
     return [_named(there, word.strip().upper()) for word in named]
 
@@ -342,7 +335,3 @@ def _named(there: Sequence[Proposal], tail: str) -> Proposal:
             f"There is no proposal whose id ends in {tail}.", hint="`grail proposals list --status all` shows the ids."
         )
     return found[0]
-
-
-def _number(text: str | None) -> Any:
-    return None if text is None else o.number(text)

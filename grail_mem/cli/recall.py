@@ -9,6 +9,7 @@ import typer
 
 from grail_mem.cli import options as o
 from grail_mem.cli import output
+from grail_mem.cli.grouped import CONDITIONS, Group, grouped
 from grail_mem.cli.which import short_id, which
 
 if TYPE_CHECKING:  # most of a command's start-up
@@ -16,28 +17,11 @@ if TYPE_CHECKING:  # most of a command's start-up
     from grail_mem.recall.result import Recall
 
 
+@grouped("conditions", CONDITIONS)
 def recall_command(
     directory: o.Dir = None,
     *,
-    since: o.Since = None,
-    before: o.Before = None,
-    category: o.AnyCategory = None,
-    tags: o.AnyTag = None,
-    tags_all: o.AllTags = None,
-    entity_names: o.AnyEntity = None,
-    entity_types: o.AnyEntityType = None,
-    relationship_type: o.AnyRelationship = None,
-    min_confidence: o.MinConfidence = None,
-    kind: o.AnyKind = None,
-    status: o.AnyStatus = None,
-    source_kind: o.AnySourceKind = None,
-    session: o.AnySession = None,
-    speaker: o.AnySpeaker = None,
-    scope: o.AnyScope = None,
-    attribute: o.AnyAttribute = None,
-    text: o.Containing = None,
-    as_of: o.AsOf = None,
-    believed_at: o.BelievedAt = None,
+    conditions: Group,
     history: o.History = False,
     limit: o.Limit = None,
     order: o.Order = None,
@@ -55,10 +39,7 @@ def recall_command(
     """
     with which(directory, root).read_as(seen_by) as memory:
         found = memory.recall(
-            since=since, before=before, category=category, tags=tags, tags_all=tags_all, entity_names=entity_names,
-            entity_types=entity_types, relationship_type=relationship_type, min_confidence=o.number(min_confidence), kind=kind,
-            status=status, source_kind=source_kind, session=session, speaker=speaker, scope=scope, attribute=attribute,
-            text=text, as_of=as_of, believed_at=believed_at, include_history=history,
+            **conditions, include_history=history,
             limit=o.number(limit), order=order, cursor=cursor,
         )  # fmt: skip
     if as_json:

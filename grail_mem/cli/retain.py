@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import sys
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from grail_mem.cli import options as o
 from grail_mem.cli import output
+from grail_mem.cli.asking import ask_to_erase
 from grail_mem.cli.which import which
-from grail_mem.errors import InputError
 
 if TYPE_CHECKING:  # most of a command's start-up
     from grail_mem.write.retention import Retained
@@ -39,29 +39,13 @@ def retain_command(
         if not dry_run and not yes:
             planned = memory.retain(days=term, keep_out=keep_out, reason=reason, dry_run=True)
             if planned.turns or planned.n_unfinished:
-                _ask(planned, as_json=as_json)
+                what = output.counted(len(planned.turns), "turn")
+                ask_to_erase(what, partial(_show, planned), as_json=as_json)
         done = memory.retain(days=term, keep_out=keep_out, reason=reason, dry_run=dry_run, actor=actor)
     if as_json:
         output.show_json(done.to_dict())
         return
     _show(done)
-
-
-def _ask(planned: Retained, *, as_json: bool) -> None:
-    """Go on only when a person says yes.
-
-    Raises:
-        InputError: Nobody is there to ask.
-        Abort: The person says no.
-    """
-    if as_json or not sys.stdin.isatty():
-        raise InputError(
-            f"This would erase {output.counted(len(planned.turns), 'turn')} for good.",
-            hint="Say --yes, or look first with --dry-run.",
-        )
-    _show(planned)
-    if (output.ask("Erase this for good? Type yes:") or "").lower() != "yes":
-        raise typer.Abort
 
 
 def _show(done: Retained) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -128,53 +129,32 @@ def due_command(
         output.table(["due", "category", "title", "id"], rows, wide="title")
 
 
-def _keeping(verb: str, done: str, was_so: str, words: list[str] | None, root: str | None, actor: str | None,
-             reason: str, *, as_json: bool) -> None:  # fmt: skip
-    place, (named,) = split(verb, words, root, ["ID"])
-    with place.read() as memory:
-        changed = getattr(memory, verb)(full_id(memory, named), reason=reason, actor=actor)
-    show_changed(changed, done, was_so, as_json=as_json)
+def _keeping(verb: str, about: str, done: str, was_so: str) -> Callable[..., None]:
+    """A command that does one thing to one observation.
 
-
-def pin_command(
-    words: o.IdWords = None, *, root: o.Root = None, actor: o.Actor = None, reason: o.Reason = "",
-    as_json: o.AsJson = False,
-) -> None:  # fmt: skip
-    """Keep age from lowering an observation in a ranking.
-
-    ID may be the last 4 or more characters of it.
+    Args:
+        verb: The command, and the verb of Memory.
+        about: The first line of its help.
+        done: What is said when it is done.
+        was_so: What is said when there was nothing to do.
     """
-    _keeping("pin", "pinned", "pinned already", words, root, actor, reason, as_json=as_json)
+
+    def command(
+        words: o.IdWords = None, *, root: o.Root = None, actor: o.Actor = None, reason: o.Reason = "",
+        as_json: o.AsJson = False,
+    ) -> None:  # fmt: skip
+        place, (named,) = split(verb, words, root, ["ID"])
+        with place.read() as memory:
+            changed = getattr(memory, verb)(full_id(memory, named), reason=reason, actor=actor)
+        show_changed(changed, done, was_so, as_json=as_json)
+
+    command.__doc__ = f"{about}\n\nID may be the last 4 or more characters of it."
+    return command
 
 
-def unpin_command(
-    words: o.IdWords = None, *, root: o.Root = None, actor: o.Actor = None, reason: o.Reason = "",
-    as_json: o.AsJson = False,
-) -> None:  # fmt: skip
-    """Let a pinned observation age as others do.
-
-    ID may be the last 4 or more characters of it.
-    """
-    _keeping("unpin", "unpinned", "it was not pinned", words, root, actor, reason, as_json=as_json)
-
-
-def archive_command(
-    words: o.IdWords = None, *, root: o.Root = None, actor: o.Actor = None, reason: o.Reason = "",
-    as_json: o.AsJson = False,
-) -> None:  # fmt: skip
-    """Put an observation away; --history still shows it.
-
-    ID may be the last 4 or more characters of it.
-    """
-    _keeping("archive", "archived", "archived already", words, root, actor, reason, as_json=as_json)
-
-
-def unarchive_command(
-    words: o.IdWords = None, *, root: o.Root = None, actor: o.Actor = None, reason: o.Reason = "",
-    as_json: o.AsJson = False,
-) -> None:  # fmt: skip
-    """Bring an archived observation back.
-
-    ID may be the last 4 or more characters of it.
-    """
-    _keeping("unarchive", "back", "it was not archived", words, root, actor, reason, as_json=as_json)
+pin_command = _keeping("pin", "Keep age from lowering an observation in a ranking.", "pinned", "pinned already")
+unpin_command = _keeping("unpin", "Let a pinned observation age as others do.", "unpinned", "it was not pinned")
+archive_command = _keeping(
+    "archive", "Put an observation away; --history still shows it.", "archived", "archived already"
+)
+unarchive_command = _keeping("unarchive", "Bring an archived observation back.", "back", "it was not archived")

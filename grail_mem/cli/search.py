@@ -11,6 +11,7 @@ import typer
 
 from grail_mem.cli import options as o
 from grail_mem.cli import output
+from grail_mem.cli.grouped import CONDITIONS, Group, grouped
 from grail_mem.cli.which import short_id, split
 from grail_mem.errors import InputError, NotFoundError
 
@@ -25,31 +26,14 @@ FORMS = ("markdown", "json")
 _NOT_FOUND_BY = frozenset({"ms", "all"})
 
 
+@grouped("conditions", CONDITIONS)
 def search_command(
     words: o.QuestionWords = None,
     *,
     also: o.Also = None,
     mode: o.Mode = None,
     document: o.Document = None,
-    since: o.Since = None,
-    before: o.Before = None,
-    category: o.AnyCategory = None,
-    tags: o.AnyTag = None,
-    tags_all: o.AllTags = None,
-    entity_names: o.AnyEntity = None,
-    entity_types: o.AnyEntityType = None,
-    relationship_type: o.AnyRelationship = None,
-    min_confidence: o.MinConfidence = None,
-    kind: o.AnyKind = None,
-    status: o.AnyStatus = None,
-    source_kind: o.AnySourceKind = None,
-    session: o.AnySession = None,
-    speaker: o.AnySpeaker = None,
-    scope: o.AnyScope = None,
-    text: o.Containing = None,
-    as_of: o.AsOf = None,
-    attribute: o.AnyAttribute = None,
-    believed_at: o.BelievedAt = None,
+    conditions: Group,
     history: o.History = False,
     limit: o.BestLimit = None,
     asked_at: o.AskedAt = None,
@@ -88,10 +72,7 @@ def search_command(
         found = memory.recall(
             [*asked, *also] if also else asked[0] if asked else None,
             mode=wanted, document=_named_as_path(document, memory.root),
-            since=since, before=before, category=category, tags=tags, tags_all=tags_all, entity_names=entity_names,
-            entity_types=entity_types, relationship_type=relationship_type, min_confidence=o.number(min_confidence), kind=kind,
-            status=status, source_kind=source_kind, session=session, speaker=speaker, scope=scope, text=text, as_of=as_of,
-            attribute=attribute, believed_at=believed_at, include_history=history,
+            **conditions, include_history=history,
             limit=o.number(limit), asked_at=asked_at, context=o.number(context), strict=strict, dates=dates, budget=o.number(budget),
             ranking=ranking,
         )  # fmt: skip

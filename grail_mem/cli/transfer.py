@@ -9,6 +9,7 @@ import typer
 
 from grail_mem.cli import options as o
 from grail_mem.cli import output
+from grail_mem.cli.grouped import CONDITIONS, Group, grouped
 from grail_mem.cli.which import split, which
 from grail_mem.errors import InputError
 
@@ -20,6 +21,7 @@ _EXAMPLES = 3
 _BINARY = ("markdown", "parquet")
 
 
+@grouped("conditions", CONDITIONS)
 def export_command(
     directory: o.Dir = None,
     *,
@@ -32,25 +34,7 @@ def export_command(
     format: Annotated[  # noqa: A002  the word of the option
         str, typer.Option("--format", help="jsonl, markdown (a zip of the files), graphml or parquet.")
     ] = "jsonl",
-    since: o.Since = None,
-    before: o.Before = None,
-    category: o.AnyCategory = None,
-    tags: o.AnyTag = None,
-    tags_all: o.AllTags = None,
-    entity_names: o.AnyEntity = None,
-    entity_types: o.AnyEntityType = None,
-    relationship_type: o.AnyRelationship = None,
-    min_confidence: o.MinConfidence = None,
-    kind: o.AnyKind = None,
-    status: o.AnyStatus = None,
-    source_kind: o.AnySourceKind = None,
-    session: o.AnySession = None,
-    speaker: o.AnySpeaker = None,
-    scope: o.AnyScope = None,
-    attribute: o.AnyAttribute = None,
-    text: o.Containing = None,
-    as_of: o.AsOf = None,
-    believed_at: o.BelievedAt = None,
+    conditions: Group,
     history: Annotated[
         bool, typer.Option("--history/--no-history", help="Also what is superseded, archived or over.")
     ] = True,
@@ -70,10 +54,7 @@ def export_command(
         raise InputError(f"The format {format} is nothing for a terminal.", hint="Name a file with --out.")
     with which(directory, root).keep() as memory, output.progress("exporting") as show:
         done = memory.export(
-            output.stream() if out is None else out, since=since, before=before, category=category, tags=tags,
-            tags_all=tags_all, entity_names=entity_names, entity_types=entity_types, relationship_type=relationship_type,
-            min_confidence=o.number(min_confidence), kind=kind, status=status, source_kind=source_kind, session=session,
-            speaker=speaker, scope=scope, attribute=attribute, text=text, as_of=as_of, believed_at=believed_at, include_history=history,
+            output.stream() if out is None else out, **conditions, include_history=history,
             format=format, force=force, dry_run=dry_run, progress=show,
         )  # fmt: skip
     if as_json:

@@ -27,7 +27,7 @@ from grail_mem.model.names import entity_key
 from grail_mem.model.observation import Entity, Observation
 from grail_mem.model.ulid import is_id
 from grail_mem.query.view import View
-from grail_mem.store.observation_file import unique_entities
+from grail_mem.store.parts import unique_entities
 from grail_mem.write.edited import Edited, in_category, make_new, with_extra, with_fields
 from grail_mem.write.validate import DRAFT_FIELDS, read_draft
 

@@ -18,7 +18,7 @@ from grail_mem.model.observation import Observation
 from grail_mem.model.ulid import is_id
 from grail_mem.store.files import read_file, replace_file, sync_folder
 from grail_mem.store.layout import Layout
-from grail_mem.store.observation_file import fields_of
+from grail_mem.store.observation_render import fields_of
 from grail_mem.write.edited import Edited
 from grail_mem.write.validate import DRAFT_FIELDS
 

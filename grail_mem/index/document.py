@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from hashlib import blake2b
-from itertools import pairwise
 from typing import Final, NamedTuple, Protocol
 
 from grail_mem.index.passages import passages
@@ -212,8 +211,3 @@ def _declared(o: Observation) -> dict[int, int]:
             found[name_hash(name)] = DECLARED | RELATED
     found.pop(0, None)
     return found
-
-
-def pairs_of(said: Iterable[str]) -> list[tuple[int, int]]:
-    """The neighbouring pairs of terms, each once, in order."""
-    return list(dict.fromkeys(pairwise(map(term_hash, said))))

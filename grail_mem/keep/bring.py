@@ -32,7 +32,8 @@ from grail_mem.store.files import UNKNOWN_STATE, translated
 from grail_mem.store.layout import inside
 from grail_mem.store.ledger import history
 from grail_mem.store.ledger_line import Entry
-from grail_mem.store.observation_file import Adopted, FileRow, read_observation, render_observation
+from grail_mem.store.observation_file import Adopted, FileRow, read_observation
+from grail_mem.store.observation_render import render_observation
 from grail_mem.store.receipt import Receipts
 from grail_mem.write.edited import folder_on_disk, free_path
 from grail_mem.write.said_left import observation_left

@@ -12,7 +12,7 @@ from grail_mem.model.filter import Time
 from grail_mem.query.find import locate
 from grail_mem.query.proof import claimed
 from grail_mem.recall.cite import Cited, cite
-from grail_mem.write import ingest
+from grail_mem.write import ingest, ingest_documents
 from grail_mem.write.ingest import Ingested
 from grail_mem.write.remember import Remembered, remember
 from grail_mem.write.verify import Verified, verify
@@ -86,7 +86,7 @@ class Evidencing(Opened):
             StoreError: The disk did not take it; nothing was stored.
         """
         with self._lock:
-            return ingest.ingest_text(
+            return ingest_documents.ingest_text(
                 self._open(), text, title=title, source=source, observed_at=observed_at, scope=scope, again=again,
                 actor=self._acting(actor),
             )  # fmt: skip
@@ -196,7 +196,7 @@ class Documents(Opened):
             StoreError: It cannot be read, or the disk did not take it; nothing was stored.
         """
         with self._lock:
-            return ingest.ingest_document(
+            return ingest_documents.ingest_document(
                 self._open(),
                 path,
                 title=title,

@@ -215,6 +215,3 @@ class Access:
         if self.principal is None:
             return None
         return tuple(sorted(scope for scope in self.rights if self.may(right, scope)))
-
-
-OWNER: Final = Access()

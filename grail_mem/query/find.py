@@ -12,7 +12,7 @@ from typing import NamedTuple
 from grail_mem.errors import InputError, NotFoundError, StoreError
 from grail_mem.model.observation import Observation, fingerprint, fingerprints
 from grail_mem.model.problem import Problem
-from grail_mem.query.delta import TORN, UNREADABLE
+from grail_mem.query.look import TORN, UNREADABLE
 from grail_mem.query.view import View
 from grail_mem.store.observation_file import FileRow
 

@@ -9,19 +9,9 @@ from typing import Final
 
 from grail_mem.model.scope import Access
 from grail_mem.query.view import View
+from grail_mem.store.documents import Document, read_document
 from grail_mem.store.layout import Layout
-from grail_mem.store.sources import (
-    Document,
-    Locator,
-    Part,
-    Turn,
-    current_turns,
-    is_chat,
-    read_document,
-    read_part,
-    read_session,
-    session_at,
-)
+from grail_mem.store.sources import Locator, Part, Turn, current_turns, is_chat, read_part, read_session, session_at
 
 DOCUMENT: Final = "document"
 """The role of what no speaker said."""

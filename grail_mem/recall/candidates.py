@@ -26,7 +26,6 @@ _BLOCK: Final = 64
 """Scores that are told by their best at first; chosen, so that 20,000 passages already gain."""
 SESSION_REACH: Final = 20
 """Of a long session, the passages so near to a hit; chosen."""
-RETRIEVERS: Final = ("lexical", "vector", "entity", "window", "session", "graph")
 
 
 @dataclass(slots=True)

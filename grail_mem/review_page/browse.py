@@ -31,7 +31,6 @@ WHERE level = $level AND ($above = '' OR starts_with(community, $above || '/')) 
 LIMIT $most
 """
 _MOST_FOLDERS: Final = 200
-_TAGS: Final = 40
 
 
 def show_observations(site: Site, request: Request) -> Response:

@@ -20,7 +20,6 @@ from grail_mem.review_page.site import Site
 
 LIMIT: Final = 10
 MODES: Final = ("cascade", "local", "global")
-_SECTIONS: Final = frozenset({"question", "rank", "gate"})
 _COUNTS_NOTHING: Final = frozenset({"ms", "all"})
 
 

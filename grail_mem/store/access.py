@@ -131,15 +131,29 @@ def _text(since: int | None, days: Mapping[str, Collection[int]]) -> bytes:
 
 
 def _append(layout: Layout, line: bytes) -> int:
-    """Append a line in one call, which no other process can divide; returns how long the file is then."""
+    """Append a line in one call, which no other process can divide; returns how long the file is then.
+
+    A log that got another name meanwhile may be gone already, so that the line is told again; it counts once.
+    """
     with open_folder(layout.root, FOLDER, create=True) as (folder, _):
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-        descriptor = os.open(LOG, flags, FILE_MODE, dir_fd=folder)
-        try:
-            os.write(descriptor, line)
-            return os.fstat(descriptor).st_size
-        finally:
-            os.close(descriptor)
+        while True:
+            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+            descriptor = os.open(LOG, flags, FILE_MODE, dir_fd=folder)
+            try:
+                os.write(descriptor, line)
+                written = os.fstat(descriptor)
+            finally:
+                os.close(descriptor)
+            if written.st_ino == _number(LOG, folder):
+                return written.st_size
+
+
+def _number(name: str, folder: int) -> int:
+    """The number of a file in a folder; 0 when there is none."""
+    try:
+        return os.stat(name, dir_fd=folder, follow_symlinks=False).st_ino
+    except FileNotFoundError:
+        return 0
 
 
 def _names(layout: Layout) -> list[str]:

@@ -32,14 +32,18 @@ def exclusive_if_free(path: Path) -> Iterator[bool]:
     """Hold the lock if nobody else does; yields whether it is held."""
     descriptor = _open(path)
     try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield False
-        else:
-            yield True
+        yield _take(descriptor)
     finally:
         _release(descriptor)
+
+
+def _take(descriptor: int) -> bool:
+    """Take the lock unless somebody holds it; whether it is taken."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _release(descriptor: int) -> None:
@@ -65,10 +69,6 @@ def is_held(path: Path) -> bool:
     except OSError:
         return False
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    else:
-        return False
+        return not _take(descriptor)
     finally:
         _release(descriptor)

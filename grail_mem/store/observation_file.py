@@ -1,4 +1,4 @@
-"""From an observation file to an observation and back to frontmatter fields.
+"""From the bytes of an observation file to an observation.
 
 Reading is lenient: a field that cannot be used is left out with a problem, and the observation is kept. Knows nothing
 of folders being scanned or of the ledger.
@@ -7,16 +7,15 @@ of folders being scanned or of the ledger.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from functools import lru_cache
 from hashlib import sha256 as sha256_of
 from typing import Any, Final
 
 from grail_mem.errors import InputError
 from grail_mem.model.category import category_key
-from grail_mem.model.names import clean_tags, entity_key
+from grail_mem.model.names import clean_tags
 from grail_mem.model.observation import (
     KINDS,
     MAX_TURN,
@@ -26,7 +25,6 @@ from grail_mem.model.observation import (
     Evidence,
     Observation,
     Relationship,
-    plain,
 )
 from grail_mem.model.problem import Problem
 from grail_mem.model.scope import NO_SCOPE
@@ -35,7 +33,15 @@ from grail_mem.model.ulid import derived_id, id_time, is_id
 from grail_mem.store.filename import date_in_name
 from grail_mem.store.files import FileState
 from grail_mem.store.frontmatter import parse
-from grail_mem.store.frontmatter_canonical import clean_value, field_lines, flow, whole
+from grail_mem.store.parts import (
+    MAX_NAME,
+    SCALARS,
+    is_name,
+    read_entity,
+    read_evidence,
+    read_relationship,
+    unique_entities,
+)
 
 OBSERVED_KEYS: Final = ("observed_at", "date", "created", "created_at")
 _KNOWN: Final = frozenset(
@@ -46,10 +52,6 @@ _KNOWN: Final = frozenset(
         *("superseded_by", "conflicts_with"),
     )
 )
-MAX_NAME: Final = 1_000  # a key is made of every name, which takes quadratic time for odd texts
-_SCALARS: Final = (str, int, float)
-_KEPT: Final = 16_384
-"""Plain entities and relationships kept, so that a rebuild makes each once; chosen, a few megabytes at most."""
 _MERGE: Final = re.compile(rb"^<<<<<<< .*?^=======\r?$.*?^>>>>>>> ", re.DOTALL | re.MULTILINE)
 _HEADING: Final = re.compile(r"^#{1,6}\s+(.*?)\s*#*\s*$")
 
@@ -174,7 +176,7 @@ class _Reader:
 
     def title(self, content: str) -> str:
         value = self.values.get("title")
-        if isinstance(value, _SCALARS) and (text := str(value)).strip():
+        if isinstance(value, SCALARS) and (text := str(value)).strip():
             return " ".join(text.splitlines()).strip() if "\n" in text else text
         for line in content.splitlines():
             if line.strip():
@@ -200,7 +202,7 @@ class _Reader:
         value = self.values.get(name)
         if value is None or value == "":
             return None
-        if isinstance(value, _SCALARS) and not isinstance(value, bool):
+        if isinstance(value, SCALARS) and not isinstance(value, bool):
             return str(value)
         self.note("bad_value", f"{name} must be text", f"write `{name}: …` on one line")
         return None
@@ -331,134 +333,3 @@ _FIELDS: Final[Mapping[str, Callable[[_Reader], Any]]] = {
     "related_to": lambda reader: reader.ids("related_to"),
 }
 """How each field is read that a file may leave out; those it does leave out have the defaults of `Observation`."""
-
-
-def unique_entities(entities: Iterable[Entity]) -> tuple[Entity, ...]:
-    """Entities without repetitions of one name and type, in order."""
-    listed = tuple(entities)
-    if len(listed) <= 1:
-        return listed
-    return tuple({(entity.key, entity_key(entity.type)): entity for entity in reversed(listed)}.values())[::-1]
-
-
-def read_entity(value: Any) -> Entity | None:
-    """An entity from a name or a mapping; None when it is neither."""
-    if isinstance(value, str):
-        return Entity(value.strip()) if value.strip() else None
-    if isinstance(value, dict) and tuple(value) == ("name", "type"):
-        name, kind = value.values()
-        if type(name) is str and type(kind) is str:
-            return _plain_entity(name, kind)
-    if not isinstance(value, Mapping) or not is_name(value.get("name")):
-        return None
-    aliases = value.get("aliases") or ()
-    aliases = (aliases,) if isinstance(aliases, str) else tuple(map(str, aliases))
-    return Entity(str(value["name"]).strip(), _word(value, "type"), _word(value, "description"), aliases)
-
-
-@lru_cache(maxsize=_KEPT)
-def _plain_entity(name: str, kind: str) -> Entity | None:
-    return Entity(name.strip(), kind.strip()) if is_name(name) else None
-
-
-def read_relationship(value: Any) -> Relationship | None:
-    """A relationship from a mapping; None when an end or the type is missing."""
-    if not isinstance(value, Mapping):
-        return None
-    if isinstance(value, dict) and tuple(value) == ("source", "target", "relationship_type"):
-        source, target, kind = value.values()
-        if type(source) is str and type(target) is str and type(kind) is str:
-            return _plain_relationship(source, target, kind)
-    kind = value.get("relationship_type") or value.get("type")
-    if not all(map(is_name, (value.get("source"), value.get("target"), kind))):
-        return None
-    return Relationship(
-        str(value["source"]).strip(), str(value["target"]).strip(), str(kind).strip(), _word(value, "description"),
-        _number(value.get("weight")), _number(value.get("confidence")),
-    )  # fmt: skip
-
-
-@lru_cache(maxsize=_KEPT)
-def _plain_relationship(source: str, target: str, kind: str) -> Relationship | None:
-    if not (is_name(source) and is_name(target) and is_name(kind)):
-        return None
-    return Relationship(source.strip(), target.strip(), kind.strip())
-
-
-def read_evidence(value: Any) -> Evidence | None:
-    """Evidence from a mapping; None when it has no quote."""
-    if not isinstance(value, Mapping) or not is_name(value.get("quote")):
-        return None
-    span = value.get("span")
-    pair = (int(span[0]), int(span[1])) if isinstance(span, list) and [type(n) for n in span] == [int, int] else None
-    digest, match, role, checker = (_word(value, name) for name in ("sha256", "match", "role", "checker"))
-    support, odd = _number(value.get("support")), {"span"} if pair is None and value.get("span") is not None else set()
-    if support is None and value.get("support") is not None:
-        odd.add("support")
-    more = {key: item for key, item in value.items() if key not in _EVIDENCE or key in odd}
-    return Evidence(str(value["quote"]), _word(value, "source"), pair, digest, match, role, checker, support, more)
-
-
-_EVIDENCE: Final = frozenset({"quote", "source", "span", "sha256", "match", "role", "checker", "support"})
-
-
-def is_name(value: Any) -> bool:
-    """Whether a value can name something: not empty to the eye, and short enough to be compared."""
-    if isinstance(value, bool) or not isinstance(value, _SCALARS):
-        return False
-    return len(str(value)) <= MAX_NAME and bool(entity_key(str(value)))
-
-
-def _word(value: Mapping[str, Any], name: str) -> str:
-    found = value.get(name)
-    return "" if found is None else str(found).strip()
-
-
-def _number(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
-
-
-def fields_of(observation: Observation) -> dict[str, Any]:
-    """The frontmatter of an observation in the order in which our own files have it."""
-    return {name: plain(value) for name, value in _given(observation)} | observation.extra
-
-
-def render_observation(observation: Observation) -> bytes:
-    """The file of an observation: what `render` makes of `fields_of`, with the lines of known parts kept."""
-    lines: list[str] = []
-    for name, value in _given(observation):
-        if name in _PARTS:
-            lines += [f"{name}:", *map(_part_line, value)]
-        else:
-            lines += field_lines(name, clean_value(plain(value), name))
-    for name, value in observation.extra.items():
-        lines += field_lines(name, clean_value(value, name))
-    return whole(lines, observation.content)
-
-
-def _given(o: Observation) -> Iterator[tuple[str, Any]]:
-    """The fields that a file of ours says, in its order."""
-    yield from (("id", o.id), ("title", o.title), ("observed_at", o.observed_at), ("category", o.category))
-    if id_time(o.id) != o.recorded_at:
-        yield "recorded_at", o.recorded_at
-    if o.tags:
-        yield "tags", o.tags
-    yield "confidence", o.confidence
-    for name in _WHERE_GIVEN:
-        value = getattr(o, name)
-        if value not in _ABSENT and value != _DEFAULTS.get(name):
-            yield name, value
-
-
-@lru_cache(maxsize=_KEPT)
-def _part_line(part: Entity | Relationship) -> str:
-    return f"  - {flow(clean_value(plain(part), type(part).__name__))}"
-
-
-_ABSENT: Final = (None, "", ())
-_PARTS: Final = ("entities", "relationships")
-_WHERE_GIVEN: Final = (
-    "source", "entities", "relationships", "kind", "status", "attribute", "valid_from", "valid_until", "expires_at",
-    "review_at", "supersedes", "superseded_by", "conflicts_with", "scope", "session", "turn", "speaker", "source_kind", "evidence", "related_to",
-)  # fmt: skip
-_DEFAULTS: Final = {"kind": "semantic", "status": "confirmed"}

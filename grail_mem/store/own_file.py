@@ -40,7 +40,7 @@ from grail_mem.store.frontmatter_canonical import (
     read_block,
 )
 from grail_mem.store.frontmatter_text import MAX_FRONTMATTER_CHARS, body_content
-from grail_mem.store.observation_file import is_name, read_entity, read_relationship
+from grail_mem.store.parts import is_name, read_entity, read_relationship
 
 _KEPT: Final = 16_384
 """Lines, tags and times kept, as the same few come again and again; chosen, a few megabytes at most."""

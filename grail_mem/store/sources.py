@@ -1,4 +1,4 @@
-"""Sources on disk: transcripts, one line a turn, and documents by the digest of their bytes.
+"""Transcripts on disk, one line a turn, and where evidence points: into one, or into a document.
 
 A transcript is a few files, so that a long one need not be written anew for every turn. Lines that are torn or that
 somebody broke are passed over. Knows nothing of evidence, and of writing only what a file shall hold.
@@ -6,28 +6,21 @@ somebody broke are passed over. Knows nothing of evidence, and of writing only w
 
 from __future__ import annotations
 
-import errno
 import json
-import os
 import re
-import time
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from operator import is_
 from threading import Lock
 from typing import Any, Final, NamedTuple
 
-from grail_mem.errors import InputError, StoreError
 from grail_mem.model.names import session_key
 from grail_mem.store.filename import slug
-from grail_mem.store.files import FileState, open_folder, read_file, state_of
-from grail_mem.store.layout import CHATS, DOCUMENTS, Layout, is_source_path
+from grail_mem.store.layout import CHATS, Layout, is_source_path
 from grail_mem.store.receipt import mark_of, text_of_turn
+from grail_mem.store.source_file import VERSION, forget_files, kept_as_read, listed
 
-VERSION: Final = 1
 ROLES: Final = ("user", "assistant", "system", "tool")
 PART_BYTES: Final = 256 * 1024
 """From this size on a transcript goes on in another file; chosen: rewriting so much costs less than syncing it."""
@@ -35,12 +28,8 @@ _RESERVED: Final = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])\Z")
 _DIGESTED: Final = re.compile(r".*-[0-9a-f]{16}", re.DOTALL)
 """What the file of a session with a digest is called; a name of this form gets one of its own, or it would be another's."""
 _TURN: Final = re.compile(r"(.*)#turn=([0-9]{1,10})", re.DOTALL)
-_KEPT: Final = 48
-"""Files of sources kept as they were read; chosen, some ten megabytes of transcript."""
 _SESSIONS: Final = 8
 """Sessions whose turns are kept in order; chosen."""
-_SETTLED_S: Final = 0.05
-"""A file changed just now may change again without its state telling; it is read anew until this has passed."""
 
 
 class Locator(NamedTuple):
@@ -122,26 +111,6 @@ class Part:
         return max((*self.numbered, *self.erased), default=-1)
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
-    """A document: its bytes, and what is known of it in each scope that holds it.
-
-    Attributes:
-        path: Relative to the root.
-        text: What it says; None when it is no UTF-8 text, so that nothing in it can be quoted.
-        held: By scope that holds it under this ending, where the empty text is the default scope: title, media type, where it is from, and when.
-    """
-
-    path: str
-    text: str | None
-    held: Mapping[str, Mapping[str, str]]
-
-    @property
-    def scopes(self) -> list[str | None]:
-        """The scopes that hold it."""
-        return [scope or None for scope in self.held]
-
-
 def digest(text: str) -> str:
     """The SHA-256 of a text in UTF-8."""
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
@@ -219,26 +188,13 @@ def _came_back(line: bytes, part: Part) -> bool:
 
 def chat_paths(layout: Layout) -> list[str]:
     """The files of all transcripts, in order."""
-    return _listed(layout, CHATS)
-
-
-def document_paths(layout: Layout) -> list[str]:
-    """The files of all documents, without those of what is known of them, in order."""
-    return [path for path in _listed(layout, DOCUMENTS) if not path.endswith(".meta.json")]
-
-
-def _listed(layout: Layout, folder: str) -> list[str]:
-    try:
-        names = os.listdir(layout.root / folder)
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-    return sorted(path for path in (f"{folder}/{name}" for name in names) if is_source_path(path))
+    return listed(layout, CHATS)
 
 
 def forget_read() -> None:
-    """Let go of everything that was kept of what was read."""
+    """Let go of everything that was kept of what was read of sources."""
+    forget_files()
     with _guard:
-        _cache.clear()
         _ordered.clear()
 
 
@@ -298,117 +254,12 @@ def read_part(layout: Layout, path: str) -> Part | None:
     Raises:
         StoreError: It is there and cannot be read, or is a link.
     """
-    part: Part | None = _kept(layout, path, lambda data: part_in(data, path))
+    part: Part | None = kept_as_read(layout, path, lambda data: part_in(data, path))
     return part
 
 
-def read_document(layout: Layout, path: str) -> Document | None:
-    """A document; None when it is not there.
-
-    Raises:
-        StoreError: It is there and cannot be read, or is a link.
-    """
-    text = _kept(layout, path, lambda data: (_text_in(data),))
-    if text is None:
-        return None
-    extension = path.partition(".")[2]
-    there = {scope: said for scope, said in held(layout, path).items() if said.get("file", extension) == extension}
-    return Document(path, text[0], there)
-
-
-def meta_path(path: str) -> str:
-    """Where it stands what is known of a document."""
-    return f"{path.partition('.')[0]}.meta.json"
-
-
-def held(layout: Layout, path: str) -> dict[str, dict[str, str]]:
-    """What is known of a document, by scope; what somebody broke is passed over."""
-    found = _kept(layout, meta_path(path), lambda data: (held_in(data),))
-    return dict(found[0]) if found else {}
-
-
-def render_held(scopes: Mapping[str, Mapping[str, str]]) -> bytes:
-    """The file of what is known of a document."""
-    text = json.dumps({"v": VERSION, "scopes": scopes}, ensure_ascii=False, indent=1, sort_keys=True)
-    return text.encode() + b"\n"
-
-
-def held_in(data: bytes) -> dict[str, dict[str, str]]:
-    """What is known of a document by scope, from the bytes of that file."""
-    try:
-        scopes = json.loads(data)["scopes"]
-        return {
-            scope: {name: value for name, value in said.items() if isinstance(value, str)}
-            for scope, said in scopes.items()
-        }
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return {}
-
-
-def read_source(layout: Layout, path: str) -> tuple[bytes, FileState] | None:
-    """The bytes of a file of sources and its state; None when it is not there.
-
-    Raises:
-        StoreError: It is there and cannot be read, or is a link.
-    """
-    folder, _, name = path.rpartition("/")
-    with _refusing(path):
-        try:
-            with open_folder(layout.root, folder) as (descriptor, _):
-                return read_file(name, dir_fd=descriptor)
-        except FileNotFoundError:
-            return None
-
-
-@contextmanager
-def _refusing(path: str) -> Iterator[None]:
-    """Turn what the system or the path refuses into one error that names the source."""
-    try:
-        yield
-    except (OSError, InputError) as error:
-        reason = "is a link" if getattr(error, "errno", 0) == errno.ELOOP else "cannot be read"
-        raise StoreError(f"The source {path} {reason}.", hint="Put the file itself there, in a real folder.") from error
-
-
-_cache: OrderedDict[tuple[str, FileState], Any] = OrderedDict()
 _guard: Final = Lock()
 _ordered: dict[str, tuple[tuple[Part, ...], list[Turn]]] = {}
-
-
-def _kept(layout: Layout, path: str, read: Callable[[bytes], Any]) -> Any:
-    """What a file says, read anew only when its state changed."""
-    if not is_source_path(path):
-        return None
-    full = f"{layout.root}/{path}"
-    try:
-        key = (full, state_of(os.lstat(full)))
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except OSError as error:
-        raise StoreError(f"The source {path} cannot be read.", hint="Give back the right to read it.") from error
-    with _guard:
-        if key in _cache:
-            _cache.move_to_end(key)
-            return _cache[key]
-    found = read_source(layout, path)
-    if found is None:
-        return None
-    data, state = found
-    made = read(data)
-    if state.ctime_ns < time.time_ns() - int(_SETTLED_S * 1e9):
-        with _guard:
-            _cache[full, state] = made
-            while len(_cache) > _KEPT:
-                _cache.popitem(last=False)
-    return made
-
-
-def _text_in(data: bytes) -> str | None:
-    try:
-        text = data.decode()
-    except UnicodeDecodeError:
-        return None
-    return None if "\0" in text else text
 
 
 def part_in(data: bytes, path: str) -> Part:

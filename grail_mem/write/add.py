@@ -22,7 +22,7 @@ from grail_mem.store.filename import file_name
 from grail_mem.store.files import translated
 from grail_mem.store.layout import Layout, inside
 from grail_mem.store.ledger_line import AGAIN, Entry
-from grail_mem.store.observation_file import render_observation
+from grail_mem.store.observation_render import render_observation
 from grail_mem.store.receipt import Receipt
 from grail_mem.write.edited import folder_on_disk, free_path
 from grail_mem.write.evidence import with_evidence

@@ -24,7 +24,8 @@ from grail_mem.store.files import UNKNOWN_STATE, open_folder, read_file
 from grail_mem.store.frontmatter_edit import edit
 from grail_mem.store.layout import Layout, inside
 from grail_mem.store.ledger_line import Entry
-from grail_mem.store.observation_file import FileRow, fields_of, read_observation, render_observation
+from grail_mem.store.observation_file import FileRow, read_observation
+from grail_mem.store.observation_render import fields_of, render_observation
 from grail_mem.write.evidence import capped, kind_of, resolved, with_evidence
 from grail_mem.write.permit import for_caller, meant
 from grail_mem.write.receipts import require_new

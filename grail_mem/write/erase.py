@@ -28,13 +28,14 @@ from grail_mem.write.approve import declined
 from grail_mem.write.candidates import drop_decided, saying
 from grail_mem.write.change import Changed
 from grail_mem.write.edited import Edited, commit, read_all
-from grail_mem.write.ingest import placings_of_sources
+from grail_mem.write.placed_sources import placings_of_sources
 from grail_mem.write.selection import Selection, everything, names_of_evidence, nothing_with, selected
 from grail_mem.write.staged import staging, writing
 from grail_mem.write.sweep import announce, intent_of, sweep, withdraw
 from grail_mem.write.traces import Traces, traces_of, words_in, words_of
 from grail_mem.write.unlinked import edits_without
-from grail_mem.write.unsaid import Unsaid, unsaid
+from grail_mem.write.unsaid import unsaid
+from grail_mem.write.unsaying import Unsaid
 
 _AT_ONCE: Final = 500
 """Digests in one line of the ledger."""

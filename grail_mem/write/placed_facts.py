@@ -11,7 +11,7 @@ from hashlib import sha256
 
 from grail_mem.model.observation import Observation
 from grail_mem.query.view import View
-from grail_mem.store.observation_file import render_observation
+from grail_mem.store.observation_render import render_observation
 from grail_mem.write import facts
 from grail_mem.write.edited import placings_of
 from grail_mem.write.staged import Placing, stage

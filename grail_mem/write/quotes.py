@@ -13,7 +13,7 @@ from grail_mem.errors import InputError
 from grail_mem.model.names import clean_text
 from grail_mem.model.observation import MAX_TURN
 from grail_mem.model.quote import MIN_CHARS, MIN_WORDS, is_long_enough
-from grail_mem.store.observation_file import MAX_NAME, is_name
+from grail_mem.store.parts import MAX_NAME, is_name
 
 MAX_QUOTES: Final = 50
 _FIELDS: Final = ("quote", "source", "session", "turn")

@@ -33,8 +33,9 @@ from grail_mem.write.evidence import (
     not_found,
     passages,
 )
-from grail_mem.write.ingest import placed, placing_of
+from grail_mem.write.ingest import placed
 from grail_mem.write.placed_facts import Written, is_decided, with_facts
+from grail_mem.write.placed_sources import placing_of
 from grail_mem.write.quotes import Quote
 from grail_mem.write.receipts import require_new
 from grail_mem.write.screening import quoting_no_secret, screened_name, screened_quotes

@@ -25,9 +25,11 @@ from grail_mem.store.ledger_line import ERASE, INGEST, Entry
 from grail_mem.store.sources import Part, parse_locator, part_path, stem_of
 from grail_mem.write.candidates import waiting
 from grail_mem.write.erase import Erased, Found, carry_out, receipts_of
+from grail_mem.write.held_sources import Held
 from grail_mem.write.selection import everything
 from grail_mem.write.traces import traces_of
-from grail_mem.write.unsaid import Held, Unsaid, read_partial, unneeded
+from grail_mem.write.unsaid import unneeded
+from grail_mem.write.unsaying import Unsaid, read_partial
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,8 @@ from grail_mem.model.times import format_time, from_us, parse_when
 from grail_mem.query.find import locate
 from grail_mem.query.view import View
 from grail_mem.store.files import translated
-from grail_mem.store.observation_file import read_evidence, render_observation
+from grail_mem.store.observation_render import render_observation
+from grail_mem.store.parts import read_evidence
 from grail_mem.store.sources import parse_locator
 from grail_mem.write import facts
 from grail_mem.write.edited import Edited, commit, make_new, read_all, with_values

@@ -11,24 +11,16 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from grail_mem.errors import InputError
+from grail_mem.store.documents import document_paths, held_in, meta_path, render_held
 from grail_mem.store.files import UNKNOWN_STATE
 from grail_mem.store.frontmatter_edit import edit
 from grail_mem.store.layout import Layout, is_source_path
-from grail_mem.store.observation_file import fields_of, read_observation
+from grail_mem.store.observation_file import read_observation
+from grail_mem.store.observation_render import fields_of
 from grail_mem.store.receipt import EVERYWHERE, Receipts, text_of_document, text_of_quote, text_of_turn
-from grail_mem.store.sources import (
-    chat_paths,
-    document_paths,
-    held_in,
-    is_chat,
-    meta_path,
-    part_in,
-    read_source,
-    render_held,
-    turn_in_line,
-    without_erased,
-)
-from grail_mem.write.unsaid import emptied
+from grail_mem.store.source_file import read_source
+from grail_mem.store.sources import chat_paths, is_chat, part_in, turn_in_line, without_erased
+from grail_mem.write.unsaying import emptied
 
 
 def source_left(receipts: Receipts, path: str, data: bytes) -> bytes | None:

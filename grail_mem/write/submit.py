@@ -20,7 +20,7 @@ from grail_mem.query.view import View
 from grail_mem.store.files import translated
 from grail_mem.store.layout import candidate_path
 from grail_mem.store.ledger_line import SUBMIT, Entry
-from grail_mem.store.observation_file import render_observation
+from grail_mem.store.observation_render import render_observation
 from grail_mem.write.candidates import ORIGINS, Told, told
 from grail_mem.write.evidence import CAPS, capped, with_evidence
 from grail_mem.write.permit import for_caller

@@ -34,7 +34,7 @@ from grail_mem.write.receipts import blocks_file
 from grail_mem.write.recovery import LOCK, checkpoint, recover
 from grail_mem.write.said_left import came_back
 from grail_mem.write.traces import Traces, files_naming, read_set
-from grail_mem.write.unsaid import Unsaid
+from grail_mem.write.unsaying import Unsaid
 
 INTENT: Final = "erasing.json"
 _LOG: Final = logging.getLogger(__name__)

@@ -25,7 +25,7 @@ from grail_mem.store.receipt import text_of
 from grail_mem.store.redaction import Line
 from grail_mem.store.snapshot import names
 from grail_mem.write.selection import everything
-from grail_mem.write.unsaid import Unsaid
+from grail_mem.write.unsaying import Unsaid
 
 PROPOSALS: Final = f"{OUTPUT}/proposals"
 _WORD: Final = re.compile(r"\w{4,}")
@@ -69,11 +69,6 @@ class Traces:
     snapshots: tuple[str, ...]
     stale: Stale
     alone: frozenset[str] = frozenset()
-
-    @property
-    def redacted_ids(self) -> tuple[str, ...]:
-        """Ids of which every line of the ledger is emptied."""
-        return (*(o.id for o in self.observations), *self.proposals)
 
 
 def traces_of(view: View, observations: Sequence[Observation], unsaid: Unsaid, reason: str = "") -> Traces:

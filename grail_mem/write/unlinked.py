@@ -18,7 +18,7 @@ from grail_mem.write.edited import Edited, read_one, with_extra, with_fields, wi
 from grail_mem.write.saying import REINFORCED
 from grail_mem.write.selection import Selection, everything
 from grail_mem.write.traces import Traces
-from grail_mem.write.unsaid import Unsaid
+from grail_mem.write.unsaying import Unsaid
 
 
 def edits_without(view: View, traces: Traces, unsaid: Unsaid, selection: Selection) -> list[Edited]:

@@ -29,7 +29,7 @@ from grail_mem.model.scope import clean_scope
 from grail_mem.model.times import format_time, parse_when
 from grail_mem.model.ulid import id_time, is_id, new_id
 from grail_mem.settings import Settings
-from grail_mem.store.observation_file import read_entity, read_relationship, unique_entities
+from grail_mem.store.parts import read_entity, read_relationship, unique_entities
 from grail_mem.write.quotes import read_quotes
 from grail_mem.write.screening import quoting_no_secret, screened
 

@@ -26,7 +26,8 @@ from grail_mem.store import snapshot
 from grail_mem.store.files import UNKNOWN_STATE, FileState
 from grail_mem.store.frontmatter import render
 from grail_mem.store.layout import Layout
-from grail_mem.store.observation_file import FileRow, fields_of
+from grail_mem.store.observation_file import FileRow
+from grail_mem.store.observation_render import fields_of
 from grail_mem.store.scan import FolderState
 from grail_mem.store.schema import arrow_schema, observations_table
 

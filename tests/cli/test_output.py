@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from typing import get_args
 
 import pytest
 
 from grail_mem import Memory
-from grail_mem.cli import output
+from grail_mem.cli import options, output
 
 HOSTILE = (
     "\x1b[31mred\x1b[0m \x9b1A \u202eevil\u202c \u2066x\u2069 \u200bz \U000e0041t \x07 \u2028l [bold]b[/bold] :smile:"
@@ -129,6 +130,21 @@ def test_the_help_page_lists_every_command_in_full(grail):
     assert "..." not in shown.split("Commands:")[1]
     assert grail().stderr == shown
     assert grail().exit_code == 2
+
+
+COMPLETING = {
+    name: info.autocompletion
+    for name, said in vars(options).items()
+    for info in get_args(said)[1:]
+    if getattr(info, "autocompletion", None) is not None
+}
+
+
+@pytest.mark.parametrize("option", COMPLETING)
+def test_every_option_that_completes_knows_its_words(option):
+    """The lists are named as text, so that a command loads none of them; a wrong name would show only at a TAB."""
+    assert all(isinstance(word, str) for word in COMPLETING[option]())
+    assert COMPLETING[option]()
 
 
 def test_the_unexpected_is_a_sentence_and_a_traceback_on_request(grail, grail_json, demo, monkeypatch):

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from grail_mem import Memory
+from grail_mem.cli.grouped import CONDITIONS as GROUPED
 from grail_mem.cli.recall import recall_command
 from grail_mem.cli.search import search_command
 from grail_mem.cli.transfer import export_command
@@ -26,15 +27,19 @@ VALUES: dict[str, Any] = {
 """By condition, what the only observation of the test does not meet; a word for the others."""
 
 
-@pytest.mark.parametrize("asking", [Memory.recall, Memory.export, recall_command, search_command, export_command])
-def test_whoever_takes_conditions_takes_all(asking: Callable[..., Any]) -> None:
-    """In the code of a command, each is passed on by its name."""
-    taken = inspect.signature(asking).parameters.keys()
-    assert set(CONDITIONS) <= taken
-    passed = inspect.getsource(asking)
-    assert [
-        name for name in CONDITIONS if not re.search(rf'(\b{name}=|"{name}": )(o\.number\()?{name}\b', passed)
-    ] == []
+@pytest.mark.parametrize("verb", [Memory.recall, Memory.export])
+def test_whoever_takes_conditions_takes_all(verb: Callable[..., Any]) -> None:
+    """And passes each on by its name."""
+    assert set(CONDITIONS) <= inspect.signature(verb).parameters.keys()
+    passed = inspect.getsource(verb)
+    assert [name for name in CONDITIONS if not re.search(rf'(\b{name}=|"{name}": ){name}\b', passed)] == []
+
+
+@pytest.mark.parametrize("command", [recall_command, search_command, export_command])
+def test_a_command_takes_all_conditions_and_passes_them_on_together(command: Callable[..., Any]) -> None:
+    assert set(CONDITIONS) <= inspect.signature(command).parameters.keys()
+    assert set(CONDITIONS) == GROUPED.keys()
+    assert "**conditions," in inspect.getsource(command)
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,8 @@ from grail_mem.model.quote import find, folded, is_long_enough
 from grail_mem.store import schema
 from grail_mem.store.files import UNKNOWN_STATE
 from grail_mem.store.layout import Layout, is_observation_path, is_source_path
-from grail_mem.store.observation_file import read_observation, render_observation
+from grail_mem.store.observation_file import read_observation
+from grail_mem.store.observation_render import render_observation
 from grail_mem.store.sources import (
     ROLES,
     chat_stem,

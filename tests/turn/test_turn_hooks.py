@@ -215,7 +215,7 @@ with Memory({root!r}, embedder="none") as memory, memory.session(user_id="u1", a
 @pytest.mark.parametrize(
     ("module", "name", "kept"),
     [
-        ("ingest", "place", 0),
+        ("placed_sources", "place", 0),
         pytest.param("ingest", "make_durable", 2, marks=pytest.mark.slow),
         pytest.param("finishing", "submit", 2, marks=pytest.mark.slow),
     ],

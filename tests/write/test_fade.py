@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import shutil
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
@@ -184,6 +185,26 @@ def _note_many(root: str, number: int) -> None:
     log = AccessLog(Layout(Path(root)))
     for day in range(40):
         log.note([f"{number:026d}"], day=LONG_AGO + day)
+
+
+def test_a_line_counts_that_is_written_after_its_log_was_folded_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever appends may be held up between the opening of the log and the writing while others fold it twice."""
+    (tmp_path / "memories").mkdir()
+    log, layout, id_ = AccessLog(Layout(tmp_path)), Layout(tmp_path), f"{7:026d}"
+    log.note([id_], day=LONG_AGO)
+
+    def late(descriptor: int, line: bytes) -> int:
+        monkeypatch.undo()
+        fold(layout)
+        fold(layout)
+        return os.write(descriptor, line)
+
+    monkeypatch.setattr(os, "write", late)
+    log.note([id_], day=LONG_AGO + 1)
+    fold(layout)
+    assert read_accesses(layout).days == {id_: frozenset((LONG_AGO, LONG_AGO + 1))}
 
 
 def test_many_processes_note_and_fold_and_lose_nothing(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from grail_mem.model.names import clean_tags
 from grail_mem.model.scope import clean_scope
 from grail_mem.model.times import format_time
 from grail_mem.model.ulid import derived_id
-from grail_mem.store.observation_file import read_entity
+from grail_mem.store.parts import read_entity
 
 TITLE: Final = 120
 _MOST_TAGS: Final = 100
