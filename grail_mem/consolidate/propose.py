@@ -34,6 +34,7 @@ from grail_mem.settings import Settings
 from grail_mem.store.files import translated
 from grail_mem.store.layout import Layout
 from grail_mem.store.lock import exclusive
+from grail_mem.support.entailment import EntailmentModel
 
 LOCK: Final = "consolidate.lock"
 
@@ -86,6 +87,7 @@ def consolidate(
     dry_run: bool = False,
     progress: Callable[[str, int, int], None] | None = None,
     principal: Principal | None = None,
+    entailment: Callable[[], EntailmentModel | None] | None = None,
 ) -> ProposalSet:
     """Look through everything that counts and propose what is worth changing; nothing is changed.
 
@@ -97,13 +99,16 @@ def consolidate(
         dry_run: Write no set.
         progress: Called with the kind, how much of it is done, and how much there is.
         principal: Who asks; only scopes are looked through where that one may propose. None is the owner.
+        entailment: Makes the model that reads contradictions in other words; None does without.
 
     Raises:
         AccessError: The caller may propose nowhere.
         InputError: A kind is not known, or the confidence is no number from 0 to 1.
+        MissingDependencyError: The model needs a package that is not installed.
     """
     asked = check_kinds(kinds)
     share("min_confidence", min_confidence)
+    model = entailment() if entailment is not None and "resolve_contradiction" in asked else None
     if not layout.is_store():
         return ProposalSet((), ran=asked)
     began = time.monotonic()
@@ -123,7 +128,9 @@ def consolidate(
         decided, stored = read_decisions(view.layout), read_sets(view.layout)
         now_us = int(at.timestamp() * 1_000_000)
         vectors = stored_vectors(layout.vectors, LOCAL_MODEL)
-        reading = Reading(session, now_us, decided.forbidden, inbox=settings.default_category, vectors=vectors)
+        reading = Reading(
+            session, now_us, decided.forbidden, inbox=settings.default_category, vectors=vectors, entailment=model
+        )
         detected = detect(reading, asked, progress=progress)
         made = _Run(session, decided, stored, format_time(at)).proposals(detected, min_confidence)
         kept = _kept(view, stored, decided, made, detected.ran)
@@ -143,7 +150,7 @@ def consolidate(
             path = ""
     return ProposalSet(
         tuple(standing(view, visible(view, waiting), decided)), tuple(fresh), path, tuple(detected.ran), detected.skipped, made.n_declined,
-        (*stored.problems, *made.problems), time.monotonic() - began,
+        (*stored.problems, *reading.problems, *made.problems), time.monotonic() - began,
     )  # fmt: skip
 
 
