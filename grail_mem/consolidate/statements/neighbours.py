@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from grail_mem.consolidate.names.texts import Said, texts
 from grail_mem.consolidate.reading import Reading
+from grail_mem.consolidate.statements.asking import is_worth_asking
 from grail_mem.consolidate.statements.conflicts import attributes_of, may_be_compared, plain_statements
 from grail_mem.consolidate.statements.exclusive import relations
 from grail_mem.consolidate.statements.same_texts import comparable
@@ -33,7 +34,7 @@ MOST_OF_ENTITY: Final = 100
 """Statements of one entity that are held against each other, the newest; of an entity with more, most things are unrelated."""
 NEIGHBOURS: Final = 3
 """Older statements about its entities that each statement is held against, the nearest."""
-LEAST_COSINE: Final = 0.4
+LEAST_COSINE: Final = 0.5
 """Of the vectors of two statements that are neighbours. Chosen: benchmark `contradictions`."""
 _ENTITIES: Final = "SELECT id, e.key FROM (SELECT id, unnest(entities) AS e FROM rows) ORDER BY ALL"
 _FOLDERS: Final = "SELECT id, category FROM rows"
@@ -64,7 +65,7 @@ def near_pairs(statements: Statements, reading: Reading) -> list[Near]:
         found = []
         for left, right, about in finder(statements, plain, reading):
             older, newer = sorted((left, right), key=lambda index: _age(statements.about[index]))
-            if (older, newer) not in seen and may_be_compared(statements, older, newer):
+            if (older, newer) not in seen and _may_speak_of_one_thing(statements, older, newer):
                 seen.add((older, newer))
                 found.append(Near(older, newer, _PLACES.get(finder.__name__, "text"), about))
         found.sort(
@@ -72,6 +73,10 @@ def near_pairs(statements: Statements, reading: Reading) -> list[Near]:
         )
         made += found
     return made
+
+
+def _may_speak_of_one_thing(statements: Statements, one: int, other: int) -> bool:
+    return may_be_compared(statements, one, other) and is_worth_asking(statements.said(one), statements.said(other))
 
 
 _PLACES: Final = {"_by_attribute": "attribute", "_by_relation": "relation"}
@@ -109,7 +114,7 @@ def _by_entity(statements: Statements, plain: Sequence[int], reading: Reading) -
     vectors = _vectors(statements, sorted({index for some in several.values() for index in some}), reading)
     best: dict[int, dict[int, float]] = defaultdict(dict)
     for (_, key), some in several.items():
-        for newer, older, alike in _nearest(statements, some, vectors, frozenset(key.split())):
+        for newer, older, alike in _nearest(statements, some, vectors, frozenset(key.split()), entities):
             best[newer][older] = max(alike, best[newer].get(older, 0.0))
     for newer, of in sorted(best.items()):
         for older in sorted(of, key=lambda index: (-of[index], -index))[:NEIGHBOURS]:
@@ -118,7 +123,11 @@ def _by_entity(statements: Statements, plain: Sequence[int], reading: Reading) -
 
 
 def _nearest(
-    statements: Statements, ordered: Sequence[int], vectors: Mapping[int, np.ndarray], named: frozenset[str]
+    statements: Statements,
+    ordered: Sequence[int],
+    vectors: Mapping[int, np.ndarray],
+    named: frozenset[str],
+    entities: Mapping[str, frozenset[str]],
 ) -> Iterator[tuple[int, int, float]]:
     """For each statement the older ones that are nearest, with how near they are.
 
@@ -127,6 +136,7 @@ def _nearest(
         ordered: Statements about one entity, the newest first.
         vectors: Those there are, by statement.
         named: The words of the entity, which all of them share.
+        entities: Of every statement, by id; those of one of a pair must all be among those of the other.
     """
     import numpy as np
 
@@ -137,7 +147,8 @@ def _nearest(
             near, older = float(alike[place, place + 1 + step]), ordered[place + 1 + int(step)]
             if near <= 0 or n_found == NEIGHBOURS:
                 break
-            if may_be_compared(statements, older, newer):
+            ours, theirs = (entities[statements.about[index].id] for index in (newer, older))
+            if (ours <= theirs or theirs <= ours) and _may_speak_of_one_thing(statements, older, newer):
                 n_found += 1
                 yield newer, older, near
 
