@@ -155,15 +155,20 @@ def lives(path: Path) -> Iterator[Draft]:
 
 
 class Remembering:
-    """A model that is asked of each pair once, however many tables are made."""
+    """A model that is asked of each pair once, however many tables are made, and runs when there is a file to remember in."""
 
-    def __init__(self, model: EntailmentModel) -> None:
-        self.name, self._model = model.name, model
-        self._said: dict[tuple[str, str], float] = {}
+    def __init__(self, model: EntailmentModel, path: Path | None) -> None:
+        self.name, self._model, self._path = model.name, model, path
+        lines = path.read_text(encoding="utf-8").splitlines() if path is not None and path.exists() else []
+        self._said = {(premise, hypothesis): score for premise, hypothesis, score in map(json.loads, lines)}
 
     def contradiction_scores(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         new = [pair for pair in dict.fromkeys(pairs) if pair not in self._said]
-        self._said |= dict(zip(new, self._model.contradiction_scores(new), strict=True))
+        said = dict(zip(new, self._model.contradiction_scores(new), strict=True))
+        self._said |= said
+        if self._path is not None:
+            with self._path.open("a", encoding="utf-8") as file:
+                file.writelines(f"{json.dumps([*pair, score])}\n" for pair, score in said.items())
         return [self._said[pair] for pair in pairs]
 
 
@@ -171,7 +176,13 @@ def detected(pairs: Sequence[Pair], judge: EntailmentModel | None = None) -> lis
     """The confidence of the detector for each pair; 0 where it finds nothing."""
     with tempfile.TemporaryDirectory() as folder, kept(Path(folder)) as memory:
         drafts = [
-            {**draft, "scope": f"project:pair-{n}", "category": "notes", "source_kind": "user_statement", "observed_at": day}
+            {
+                **draft,
+                "scope": f"project:pair-{n}",
+                "category": "notes",
+                "source_kind": "user_statement",
+                "observed_at": day,
+            }
             for n, pair in enumerate(pairs)
             for draft, day in ((pair.left, OLD), (pair.right, NEW))
         ]
@@ -260,10 +271,11 @@ def main() -> None:
     parser.add_argument("--sick", type=Path, help="sentence pairs of SICK 2014")
     parser.add_argument("--made", type=int, default=50, help="pairs of every rule")
     parser.add_argument("--judge", default="none", help="none, aegis or cross-encoder:MODEL")
+    parser.add_argument("--remember", type=Path, help="a file in which what the judge said stays for the next run")
     parser.add_argument("--locomo", type=Path, help="conversations of LoCoMo, for their summaries of events")
     chosen = parser.parse_args()
     model = chosen_entailment(chosen.judge)()
-    judge = None if model is None else Remembering(model)
+    judge = None if model is None else Remembering(model, chosen.remember)
     if chosen.made:
         table("made pairs", list(made(chosen.made)), judge)
     for part in ("tuned", "holdout"):

@@ -20,6 +20,8 @@ after before during then later earlier child childhood young
 """
 TIME_WORDS: Final = DATE_WORDS.union(_TIMES.split())
 """Words that say when, or which of several times."""
+_INDEFINITE: Final = frozenset(("a", "an", "some", "somebody", "someone", "something"))
+"""What a text begins with that does not say of which thing it speaks."""
 _YEAR: Final = re.compile(r"(?:19|20)[0-9]{2}(?:-[0-9]{2}){0,2}")
 _MOST_PLACES: Final = 1
 """Places in which one frame may be filled differently or negated; with two, another thing is said of another thing."""
@@ -29,6 +31,8 @@ _FRAME: Final = 0.4
 
 def is_worth_asking(left: Wording, right: Wording) -> bool:
     """Take two wordings and return whether nothing in them says that they speak of two things or two times."""
+    if _INDEFINITE & {*left.words[:1], *right.words[:1]}:
+        return False
     ours, theirs = essence(left.words), essence(right.words)
     if sorted(ours) == sorted(theirs):
         return ours != theirs
