@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from grail_mem.consolidate.answers import FOLDER, Answers
 from grail_mem.consolidate.decisions import Decided, read_decisions, what_changed
 from grail_mem.consolidate.detect import Detected, check_kinds, detect
 from grail_mem.consolidate.finding import LEAST_CONFIDENCE, Finding
@@ -129,9 +130,14 @@ def consolidate(
         now_us = int(at.timestamp() * 1_000_000)
         vectors = stored_vectors(layout.vectors, LOCAL_MODEL)
         reading = Reading(
-            session, now_us, decided.forbidden, inbox=settings.default_category, vectors=vectors, entailment=model
-        )
-        detected = detect(reading, asked, progress=progress)
+            session, now_us, decided.forbidden, inbox=settings.default_category, vectors=vectors, entailment=model,
+            answers=None if model is None else Answers(layout.output / FOLDER, model.name),
+        )  # fmt: skip
+        try:
+            detected = detect(reading, asked, progress=progress)
+        finally:  # what a model was asked for a minute is not asked again because the run was stopped
+            if reading.answers is not None and not dry_run:
+                reading.answers.write()
         made = _Run(session, decided, stored, format_time(at)).proposals(detected, min_confidence)
         kept = _kept(view, stored, decided, made, detected.ran)
         waiting = in_order([*made.proposals, *kept])

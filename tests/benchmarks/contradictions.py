@@ -149,7 +149,7 @@ def lives(path: Path) -> Iterator[Draft]:
         for events in talk["event_summary"].values():
             day = datetime.strptime(events["date"], "%d %B, %Y").date().isoformat()
             for person, happened in events.items():
-                for text in happened if isinstance(happened, list) else ():
+                for text in filter(str.strip, happened if isinstance(happened, list) else ()):
                     yield {"content": text, "entities": [person], "scope": f"project:talk-{number}", "category": "lives",
                            "kind": "semantic", "source_kind": "user_statement", "observed_at": day}  # fmt: skip
 

@@ -141,6 +141,8 @@ def _values(
         return None
     if any(alike((a,), (b,)) for a in ours for b in theirs):
         return None
+    if set(map(is_number, ours)).isdisjoint(map(is_number, theirs)):
+        return None  # `in Dublin`, `900 euros`: two things are said of it
     return (" ".join(sorted(ours)), " ".join(sorted(theirs))), "value", OTHER_WORDS
 
 

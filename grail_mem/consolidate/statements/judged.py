@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from grail_mem.consolidate.answers import Answers, Scores, Side
 from grail_mem.consolidate.reading import Reading
 from grail_mem.consolidate.statements.conflicts import Conflict
 from grail_mem.consolidate.statements.neighbours import Near, near_pairs
@@ -22,10 +23,12 @@ from grail_mem.support.wording import statement_wording, wording
 LEAST_SCORE: Final = 0.99
 """What the model must say in both directions. Chosen: benchmark `contradictions`, the pairs `tuned`."""
 MOST_ASKED: Final = 500
-"""Pairs that a run asks of the model, the newest of each place first: the local one reads some ten pairs in a second."""
+"""Pairs that a run asks of the model, the newest of each place first; what it said stays for the next run. The local model
+reads some ten pairs in a second."""
 CONFIDENCE: Final[Mapping[str, float]] = {"attribute": 0.6, "relation": 0.6, "text": 0.55}
 """How sure it is that a pair cannot both hold, by why it was asked; below what a rule on words is there."""
 _AT_ONCE: Final = 16
+_BOTH: Final = 2
 
 
 def judged(statements: Statements, reading: Reading, ruled: Collection[tuple[int, int]]) -> Iterator[Conflict]:
@@ -42,35 +45,55 @@ def judged(statements: Statements, reading: Reading, ruled: Collection[tuple[int
     model = reading.entailment
     if model is None:
         return
+    answers = reading.answers or Answers(None, model.name)
     near = [pair for pair in near_pairs(statements, reading) if _ordered(pair) not in ruled]
-    asked = near[:MOST_ASKED]
-    if len(near) > len(asked):
-        reading.problems.append(_in_part(model, len(near), len(asked)))
+    waiting = [pair for pair in near if answers.of(*_sides(pair, statements)) is None]
+    if len(waiting) > MOST_ASKED:
+        reading.problems.append(_in_part(model, len(near), len(waiting)))
+    asked = waiting[:MOST_ASKED]
     for first in range(0, len(asked), _AT_ONCE):
         some = asked[first : first + _AT_ONCE]
-        yield from _judged(model, some, statements, reading)
+        _ask(model, some, statements, reading, answers)
         reading.progress(first + len(some), len(asked))
+    sure = [pair for pair in near if _is_sure(answers.of(*_sides(pair, statements)))]
+    for first in range(0, len(sure), _AT_ONCE):
+        some = sure[first : first + _AT_ONCE]
+        said = _sentences(some, statements, reading)
+        for pair in some:
+            scores = answers.of(*_sides(pair, statements)) or ()
+            yield _conflict(pair, *(said[id_] for id_, _ in _sides(pair, statements)), model.name, scores)
 
 
-def _judged(
-    model: EntailmentModel, some: Sequence[Near], statements: Statements, reading: Reading
-) -> Iterator[Conflict]:
-    ids = {statements.about[index].id for pair in some for index in (pair.older, pair.newer)}
-    said = {id_: _sentence(row) for id_, row in texts_of(reading, sorted(ids)).items()}
-    told = [
-        (pair, older, newer)
-        for pair in some
-        if (older := said[statements.about[pair.older].id]) and (newer := said[statements.about[pair.newer].id])
-    ]
-    forth = scores_of(model, [(older, newer) for _, older, newer in told])
-    sure = [(one, score) for one, score in zip(told, forth, strict=True) if score >= LEAST_SCORE]
-    back = scores_of(model, [(newer, older) for (_, older, newer), _ in sure])
-    for ((pair, older, newer), there), here in zip(sure, back, strict=True):
-        if here >= LEAST_SCORE:
-            yield _conflict(pair, older, newer, model.name, (round(there, 3), round(here, 3)))
+def _ask(
+    model: EntailmentModel, some: Sequence[Near], statements: Statements, reading: Reading, answers: Answers
+) -> None:
+    """Ask of some pairs, the older text first; the other way round only where that is sure."""
+    said = _sentences(some, statements, reading)
+    told: list[tuple[tuple[Side, Side], tuple[str, str]]] = []
+    for pair in some:
+        older, newer = _sides(pair, statements)
+        if said[older[0]] and said[newer[0]]:
+            told.append(((older, newer), (said[older[0]], said[newer[0]])))
+        else:
+            answers.put(older, newer, (0.0,))
+    there = scores_of(model, [texts for _, texts in told])
+    sure = [texts[::-1] for (_, texts), score in zip(told, there, strict=True) if score >= LEAST_SCORE]
+    back = iter(scores_of(model, sure) if sure else ())
+    for (pair_of, _), score in zip(told, there, strict=True):
+        scores = (score, next(back)) if score >= LEAST_SCORE else (score,)
+        answers.put(*pair_of, tuple(round(one, 4) for one in scores))
 
 
-def _conflict(pair: Near, older: str, newer: str, judge: str, scores: tuple[float, float]) -> Conflict:
+def _is_sure(scores: Scores | None) -> bool:
+    return scores is not None and len(scores) == _BOTH and min(scores) >= LEAST_SCORE
+
+
+def _sides(pair: Near, statements: Statements) -> tuple[Side, Side]:
+    older, newer = statements.about[pair.older], statements.about[pair.newer]
+    return (older.id, older.digest), (newer.id, newer.digest)
+
+
+def _conflict(pair: Near, older: str, newer: str, judge: str, scores: Scores) -> Conflict:
     left, right = _ordered(pair)
     values = (cut(older), cut(newer)) if left == pair.older else (cut(newer), cut(older))
     return Conflict(pair.about, left, right, values, f"{pair.place} judged", CONFIDENCE[pair.place], judge, scores)
@@ -78,6 +101,12 @@ def _conflict(pair: Near, older: str, newer: str, judge: str, scores: tuple[floa
 
 def _ordered(pair: Near) -> tuple[int, int]:
     return min(pair.older, pair.newer), max(pair.older, pair.newer)
+
+
+def _sentences(some: Sequence[Near], statements: Statements, reading: Reading) -> dict[str, str]:
+    """What the statements of some pairs say, by id."""
+    ids = {id_ for pair in some for id_, _ in _sides(pair, statements)}
+    return {id_: _sentence(row) for id_, row in texts_of(reading, sorted(ids)).items()}
 
 
 def _sentence(row: Mapping[str, Any]) -> str:
@@ -94,11 +123,12 @@ def _sentence(row: Mapping[str, Any]) -> str:
     return f"{title}: {several[0]}"
 
 
-def _in_part(model: EntailmentModel, n_near: int, n_asked: int) -> Problem:
+def _in_part(model: EntailmentModel, n_near: int, n_waiting: int) -> Problem:
     return Problem(
         "judged_in_part",
-        f"{n_near:,} pairs of statements may speak of one thing; {model.name} was asked of the {n_asked:,} newest.",
+        f"{n_near:,} pairs of statements may speak of one thing; {model.name} was asked of {MOST_ASKED:,} more, and "
+        f"{n_waiting - MOST_ASKED:,} wait.",
         "resolve_contradiction",
-        remedy="Decide what it found, then run again.",
+        remedy="Run again: each run asks of the newest that wait.",
         severity="warning",
     )

@@ -157,7 +157,7 @@ def words(number: int) -> str:
 
 
 def test_a_run_asks_so_many_pairs_at_most_the_newest_first_and_says_so(tmp_path: Path) -> None:
-    """The cap is in figures in the problems of the run; what is asked does not depend on chance."""
+    """The cap is in figures in the problems of the run; the next run asks the rest."""
     judge = Judge()
     steps: list[tuple[int, int]] = []
     with kept(tmp_path, embedder="none", entailment=judge) as memory:
@@ -174,16 +174,17 @@ def test_a_run_asks_so_many_pairs_at_most_the_newest_first_and_says_so(tmp_path:
         memory.compact()
         run = memory.consolidate(kinds=["resolve_contradiction"], progress=lambda _kind, *done: steps.append(done))
         asked, judge.asked = judge.asked, []
-        memory.consolidate(kinds=["resolve_contradiction"], dry_run=True)
-    assert len(asked) == len({frozenset(pair) for pair in asked}) == MOST_ASKED
-    assert judge.asked == asked
+        rest = memory.consolidate(kinds=["resolve_contradiction"])
+    assert len({frozenset(pair) for pair in asked}) == len(asked) == MOST_ASKED
     (problem,) = run.problems
     assert problem.code == "judged_in_part"
     assert "570 pairs" in problem.message
-    assert "500" in problem.message
+    assert "70 wait" in problem.message
+    assert steps[-1] == (MOST_ASKED, MOST_ASKED)
     newest = [int(next(n for n in range(60) if newer == f"{words(n)}.")) // 3 for _, newer in asked]
     assert all(one >= other for one, other in pairwise(newest))
-    assert steps[-1] == (MOST_ASKED, MOST_ASKED)
+    assert len({frozenset(pair) for pair in (*asked, *judge.asked)}) == 570
+    assert rest.problems == ()
 
 
 def test_it_comes_to_rest_can_be_undone_and_stays_rejected(tmp_path: Path) -> None:
@@ -239,3 +240,42 @@ def test_the_local_model_reads_a_contradiction_in_other_words(tmp_path: Path) ->
         add(memory, *drafts)
         (proposal,) = memory.consolidate(kinds=["resolve_contradiction"])
     assert set(proposal.payload["values"].values()) == {MEAT, VEGAN}
+
+
+def test_what_was_asked_is_asked_no_more_until_the_words_change(tmp_path: Path) -> None:
+    """Answers stay for the next run and hold no words; a dry run keeps none, and a damaged file is as if there were none."""
+    judge = Judge((MEAT, VEGAN))
+    run = {"kinds": ["resolve_contradiction"]}
+    with kept(tmp_path, embedder="none", entailment=judge) as memory:
+        older, *_ = add(memory, about(MEAT), about(VEGAN), about("Clara plays the cello and eats well."))
+        memory.consolidate(**run, dry_run=True)
+        first, judge.asked = judge.asked, []
+        (proposal,) = memory.consolidate(**run)
+        assert judge.asked == first
+        judge.asked = []
+        assert [p.id for p in memory.consolidate(**run)] == [proposal.id]
+        assert judge.asked == []
+        (file,) = (tmp_path / "output" / "judged").iterdir()
+        assert not {"meat", "vegan", "cello"} & set(file.read_text().lower().replace('"', " ").split())
+        memory.revise_observation(older, content="Clara eats fish.")
+        memory.consolidate(**run)
+        assert {text for pair in judge.asked for text in pair} == {
+            "Clara eats fish.",
+            VEGAN,
+            "Clara plays the cello and eats well.",
+        }
+        for damage in (b"{", b"[]", b'{"model": "scripted-1", "answers": {"a b": 1, "c d": [1, 9.0]}}'):
+            file.write_bytes(damage)
+            judge.asked = []
+            memory.consolidate(**run)
+            assert judge.asked
+
+
+def test_another_model_has_answers_of_its_own(tmp_path: Path) -> None:
+    with kept(tmp_path, embedder="none", entailment=Judge()) as memory:
+        add(memory, about(MEAT), about(VEGAN))
+        assert memory.consolidate(kinds=["resolve_contradiction"]).proposals == ()
+    other = Judge((MEAT, VEGAN))
+    other.name = "scripted-2"
+    with Memory(tmp_path, embedder="none", entailment=other) as memory:
+        assert len(memory.consolidate(kinds=["resolve_contradiction"])) == 1
