@@ -257,10 +257,12 @@ def test_what_was_asked_is_asked_no_more_until_the_words_change(tmp_path: Path) 
         assert judge.asked == []
         (file,) = (tmp_path / "output" / "judged").iterdir()
         assert not {"meat", "vegan", "cello"} & set(file.read_text().lower().replace('"', " ").split())
-        memory.revise_observation(older, content="Clara eats fish.")
+        (note,) = (path for path in (tmp_path / "memories").rglob("*.md") if older in path.read_text())
+        note.write_text(note.read_text().replace(MEAT, "Clara eats red meat."))
+        memory.sync()
         memory.consolidate(**run)
         assert {text for pair in judge.asked for text in pair} == {
-            "Clara eats fish.",
+            "Clara eats red meat.",
             VEGAN,
             "Clara plays the cello and eats well.",
         }
