@@ -61,7 +61,8 @@ def judged(statements: Statements, reading: Reading, ruled: Collection[tuple[int
         said = _sentences(some, statements, reading)
         for pair in some:
             scores = answers.of(*_sides(pair, statements)) or ()
-            yield _conflict(pair, *(said[id_] for id_, _ in _sides(pair, statements)), model.name, scores)
+            older, newer = (said[id_] for id_, _ in _sides(pair, statements))
+            yield _conflict(pair, older, newer, model.name, scores)
 
 
 def _ask(
