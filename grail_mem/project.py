@@ -17,6 +17,8 @@ from grail_mem.index.embedder import Embedder
 from grail_mem.memory import SESSION_VERBS, VERBS, Memory
 from grail_mem.memory.session import Session
 from grail_mem.recall.reranking import Reranker
+from grail_mem.support.entailment import EntailmentModel
+from grail_mem.support.entailments import Scores
 
 __all__ = ["SESSION_VERBS", "VERBS", "MemoryProject", "SessionProject"]
 
@@ -41,8 +43,9 @@ class MemoryProject:
         actor: str | None = None,
         embedder: Embedder | Callable[[list[str]], Any] | str | None = None,
         reranker: Reranker | None = None,
+        entailment: EntailmentModel | Scores | str | None = None,
     ) -> None:
-        self._memory = Memory(path, actor=actor, embedder=embedder, reranker=reranker)
+        self._memory = Memory(path, actor=actor, embedder=embedder, reranker=reranker, entailment=entailment)
 
     async def __aenter__(self) -> Self:
         return self

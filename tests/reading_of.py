@@ -13,6 +13,7 @@ from grail_mem.consolidate.reading import Reading
 from grail_mem.index.embedder import LOCAL_MODEL
 from grail_mem.index.vectors import stored_vectors
 from grail_mem.query.sql import SqlSession
+from grail_mem.support.entailment import EntailmentModel
 
 NOW_US: Final = 1_790_000_000_000_000
 """When readings are made: in September 2026."""
@@ -21,21 +22,34 @@ Detector = Callable[[Reading], Iterator[Finding]]
 
 @contextmanager
 def reading_of(
-    memory: Memory, *, forbidden: Collection[str] = (), now_us: int = NOW_US, inbox: str = "inbox"
+    memory: Memory,
+    *,
+    forbidden: Collection[str] = (),
+    now_us: int = NOW_US,
+    inbox: str = "inbox",
+    entailment: EntailmentModel | None = None,
 ) -> Iterator[Reading]:
     """What a detector would read of a memory now; `forbidden` are digests of pairs that were rejected on no grounds."""
     memory._view.refresh()
     session = SqlSession(memory._view)
     try:
         vectors = stored_vectors(memory._layout.vectors, LOCAL_MODEL)
-        yield Reading(session, now_us, {pair: {} for pair in forbidden}, inbox=inbox, vectors=vectors)
+        yield Reading(
+            session, now_us, {pair: {} for pair in forbidden}, inbox=inbox, vectors=vectors, entailment=entailment
+        )
     finally:
         session.close()
 
 
-def findings(memory: Memory, detector: Detector, *, forbidden: Collection[str] = ()) -> list[Finding]:
+def findings(
+    memory: Memory,
+    detector: Detector,
+    *,
+    forbidden: Collection[str] = (),
+    entailment: EntailmentModel | None = None,
+) -> list[Finding]:
     """What a detector finds in everything that counts at this moment."""
-    with reading_of(memory, forbidden=forbidden) as reading:
+    with reading_of(memory, forbidden=forbidden, entailment=entailment) as reading:
         return list(detector(reading))
 
 

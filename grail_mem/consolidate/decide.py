@@ -101,6 +101,9 @@ def apply(
     with staging(view.layout) as staging_fd, translated("apply the proposal"), writing(view):
         decided = read_decisions(view.layout)
         asked, clock = _asked_for(view, ids, decided), _Clock(decided.last_at)
+        view.paths_of(
+            {item.id for proposal in asked.proposals for item in proposal.affected}
+        )  # asked for once, then known
         for proposal in asked.proposals:
             _require_apply(view, proposal)
             folders = _missing_folders(view.layout, proposal)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from grail_mem.consolidate.answers import FOLDER, Answers
 from grail_mem.consolidate.decisions import Decided, read_decisions, what_changed
 from grail_mem.consolidate.detect import Detected, check_kinds, detect
 from grail_mem.consolidate.finding import LEAST_CONFIDENCE, Finding
@@ -34,6 +35,7 @@ from grail_mem.settings import Settings
 from grail_mem.store.files import translated
 from grail_mem.store.layout import Layout
 from grail_mem.store.lock import exclusive
+from grail_mem.support.entailment import EntailmentModel
 
 LOCK: Final = "consolidate.lock"
 
@@ -86,6 +88,7 @@ def consolidate(
     dry_run: bool = False,
     progress: Callable[[str, int, int], None] | None = None,
     principal: Principal | None = None,
+    entailment: Callable[[], EntailmentModel | None] | None = None,
 ) -> ProposalSet:
     """Look through everything that counts and propose what is worth changing; nothing is changed.
 
@@ -97,13 +100,16 @@ def consolidate(
         dry_run: Write no set.
         progress: Called with the kind, how much of it is done, and how much there is.
         principal: Who asks; only scopes are looked through where that one may propose. None is the owner.
+        entailment: Makes the model that reads contradictions in other words; None does without.
 
     Raises:
         AccessError: The caller may propose nowhere.
         InputError: A kind is not known, or the confidence is no number from 0 to 1.
+        MissingDependencyError: The model needs a package that is not installed.
     """
     asked = check_kinds(kinds)
     share("min_confidence", min_confidence)
+    model = entailment() if entailment is not None and "resolve_contradiction" in asked else None
     if not layout.is_store():
         return ProposalSet((), ran=asked)
     began = time.monotonic()
@@ -123,8 +129,15 @@ def consolidate(
         decided, stored = read_decisions(view.layout), read_sets(view.layout)
         now_us = int(at.timestamp() * 1_000_000)
         vectors = stored_vectors(layout.vectors, LOCAL_MODEL)
-        reading = Reading(session, now_us, decided.forbidden, inbox=settings.default_category, vectors=vectors)
-        detected = detect(reading, asked, progress=progress)
+        reading = Reading(
+            session, now_us, decided.forbidden, inbox=settings.default_category, vectors=vectors, entailment=model,
+            answers=None if model is None else Answers(layout.output / FOLDER, model.name),
+        )  # fmt: skip
+        try:
+            detected = detect(reading, asked, progress=progress)
+        finally:  # what a model was asked for a minute is not asked again because the run was stopped
+            if reading.answers is not None and not dry_run:
+                reading.answers.write()
         made = _Run(session, decided, stored, format_time(at)).proposals(detected, min_confidence)
         kept = _kept(view, stored, decided, made, detected.ran)
         waiting = in_order([*made.proposals, *kept])
@@ -143,7 +156,7 @@ def consolidate(
             path = ""
     return ProposalSet(
         tuple(standing(view, visible(view, waiting), decided)), tuple(fresh), path, tuple(detected.ran), detected.skipped, made.n_declined,
-        (*stored.problems, *made.problems), time.monotonic() - began,
+        (*stored.problems, *reading.problems, *made.problems), time.monotonic() - began,
     )  # fmt: skip
 
 

@@ -9,9 +9,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from grail_mem.consolidate.answers import Answers
 from grail_mem.consolidate.finding import pair_digest
 from grail_mem.consolidate.pairs import Rejected
+from grail_mem.model.problem import Problem
 from grail_mem.query.sql import SqlSession
+from grail_mem.support.entailment import EntailmentModel
 
 if TYPE_CHECKING:  # a quarter of a second, spent when SQL is asked
     import pyarrow as pa
@@ -39,6 +42,9 @@ class Reading:
         vectors: Vectors of passages that the search index has, of the model that bounds were set by; None without them.
         inbox: The folder of what was added without a category; nothing belongs there, so things may be moved out of it
             and never into it.
+        entailment: The model of entailment that somebody chose; None without one.
+        answers: What that model said in earlier runs; None keeps what it says for this run only.
+        problems: What detectors want said of the run, beside what they find.
     """
 
     session: SqlSession
@@ -48,6 +54,9 @@ class Reading:
     kept: dict[str, Any] = field(default_factory=dict, repr=False)
     inbox: str = "inbox"
     vectors: VectorStore | None = field(default=None, repr=False)
+    entailment: EntailmentModel | None = field(default=None, repr=False)
+    answers: Answers | None = field(default=None, repr=False)
+    problems: list[Problem] = field(default_factory=list)
 
     def ask(self, text: str, params: Sequence[Any] | Mapping[str, Any] | None = None) -> pa.Table:
         """The answer to one SELECT."""

@@ -43,6 +43,9 @@ class Memory(
             vectors; None takes it from the settings.
         reranker: A function from a question and texts to a score for each text, higher for better, which orders the best 50
             hits anew; None leaves them as they are.
+        entailment: What reads contradictions in other words when the store is consolidated: `none`, `aegis`, the name or
+            folder of a cross-encoder behind `cross-encoder:`, an `EntailmentModel`, or a function from pairs of texts to how
+            surely the one contradicts the other, 0 to 1; None takes it from the settings.
 
     Raises:
         InputError: The path is a file, or `grail.yaml` cannot be used.

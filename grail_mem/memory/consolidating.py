@@ -39,6 +39,7 @@ class Consolidating(Opened):
 
         Raises:
             InputError: A kind is not known.
+            MissingDependencyError: The model of entailment that was chosen needs a package that is not installed.
         """
         from grail_mem.consolidate.propose import consolidate
 
@@ -46,7 +47,7 @@ class Consolidating(Opened):
             self._open()
         return consolidate(
             self._layout, self._settings, kinds=kinds, min_confidence=min_confidence, dry_run=dry_run, progress=progress,
-            principal=self._principal,
+            principal=self._principal, entailment=self._entailment,
         )  # fmt: skip
 
     def proposals(

@@ -31,7 +31,14 @@ class Granting(Opened):
         principal = make_principal(user_id=user_id, agent_id=agent_id, project_id=project_id)
         with self._lock:
             self._open()
-        return Session(self.root, principal, embedder=self._embedder, reranker=self._reranker, session=session)
+        return Session(
+            self.root,
+            principal,
+            embedder=self._embedder,
+            reranker=self._reranker,
+            entailment=self._entailment,
+            session=session,
+        )
 
     def grant(
         self,

@@ -29,6 +29,8 @@ from grail_mem.settings import Settings, read_settings
 from grail_mem.store.access import AccessLog
 from grail_mem.store.layout import Layout
 from grail_mem.store.version import require_known
+from grail_mem.support.entailment import EntailmentModel
+from grail_mem.support.entailments import Scores, chosen_entailment
 from grail_mem.write.permit import acting
 from grail_mem.write.recovery import finish_on_opening, recover_on_opening, settle
 from grail_mem.write.sweep import sweep_on_opening
@@ -50,10 +52,12 @@ class Opened:
         actor: str | None = None,
         embedder: Embedder | Callable[[list[str]], Any] | str | None = None,
         reranker: Reranker | None = None,
+        entailment: EntailmentModel | Scores | str | None = None,
     ) -> None:
         self._begin(Path(path), None, actor=actor)
         self._embedder = chosen_embedder(self._settings.embedder if embedder is None else embedder)
         self._reranker = chosen_reranker(reranker)
+        self._entailment = chosen_entailment(self._settings.entailment if entailment is None else entailment)
 
     def _begin(self, path: Path, principal: Principal | None, *, actor: str | None) -> None:
         """Open the store for somebody; None is its owner."""

@@ -23,6 +23,7 @@ from grail_mem.memory.writing import Writing
 from grail_mem.model.scope import Principal
 from grail_mem.model.ulid import new_id
 from grail_mem.recall.reranking import Reranker
+from grail_mem.support.entailment import EntailmentModel
 
 
 class Session(Writing, Revising, Turning, Forgetting, Reading, Consolidating, Screening, Suggesting, Handing):
@@ -44,10 +45,11 @@ class Session(Writing, Revising, Turning, Forgetting, Reading, Consolidating, Sc
         *,
         embedder: Callable[[], Embedder | None],
         reranker: Reranker | None,
+        entailment: Callable[[], EntailmentModel | None],
         session: str | None,
     ) -> None:
         self._begin(root, principal, actor=principal.private)
-        self._embedder, self._reranker = embedder, reranker
+        self._embedder, self._reranker, self._entailment = embedder, reranker, entailment
         self._conversation = session or f"chat/{new_id()}"
         self._heard = {}
 

@@ -21,6 +21,7 @@ from grail_mem.query.delta import BaseRow
 from grail_mem.query.engine import engine, index_errors
 from grail_mem.query.filter_sql import ATTRIBUTE, Plan, Term, TermPlace, plan
 from grail_mem.query.index_file import DIMENSIONS, VERSION, quoted, term_digest
+from grail_mem.query.met_rows import MetRows
 from grail_mem.store.files import FileState
 from grail_mem.store.schema import observation_of
 
@@ -76,6 +77,7 @@ class SnapshotReader:
         self._n_in_scopes = 0
         self._first_live = 0
         self._dead_in_table = False
+        self._met = MetRows(self._file_rows)
 
     def close(self) -> None:
         """Let go of the files."""
@@ -284,8 +286,7 @@ class SnapshotReader:
 
     def by_id(self, ids: Collection[str]) -> dict[str, BaseRow]:
         """Rows by id, dead ones included."""
-        wanted = set(ids)  # looked in for every row; a list would be gone through each time
-        return {row.id: row for row in self._file_rows("ids", wanted) if row.id in wanted}
+        return self._met.of("ids", ids)
 
     def ids_ending(self, tail: str) -> list[tuple[int, str]]:
         """Row number and id of the rows whose id ends so, those that do not count included."""
@@ -293,8 +294,7 @@ class SnapshotReader:
 
     def by_path(self, paths: Collection[str]) -> dict[str, BaseRow]:
         """Rows by path, dead ones included."""
-        wanted = set(paths)  # looked in for every row; a list would be gone through each time
-        return {row.path: row for row in self._file_rows("paths", wanted) if row.path in wanted}
+        return self._met.of("paths", paths)
 
     def by_fingerprint(self, prints: Collection[int]) -> list[tuple[int, str]]:
         """Fingerprint and id of rows, dead ones included, that say the same, or once in 2^64 something else."""

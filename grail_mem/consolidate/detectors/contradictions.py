@@ -1,9 +1,8 @@
 """Contradictions: current statements that cannot both hold, of which one is set aside.
 
 That something changed is no error: of equal authority the newer one holds, and the older one held until then. Where the
-newer one has less authority, the older one is kept and the confidence is lower. The pairs come from `conflicts`. A model that
-judges entailment would stand beside `difference`, which is asked for two texts and answers with one value. Knows nothing of
-how pairs are found.
+newer one has less authority, the older one is kept and the confidence is lower. The pairs come from `conflicts`, which reads
+the words, and from `judged`, which asks a model where somebody chose one. Knows nothing of how pairs are found.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from grail_mem.consolidate.finding import Finding, Quote
 from grail_mem.consolidate.reading import Reading
 from grail_mem.consolidate.statements.authority import authority
 from grail_mem.consolidate.statements.conflicts import Conflict, conflicts
+from grail_mem.consolidate.statements.judged import judged
 from grail_mem.consolidate.statements.statements import About, Statements, cut, day_of, read_statements, texts_of
 from grail_mem.model.times import format_time, from_us
 
@@ -46,7 +46,9 @@ class Ruling(NamedTuple):
 def resolve_contradiction(reading: Reading) -> Iterator[Finding]:
     """One finding a statement that sets others aside, by the id of the statement."""
     statements = reading.once("statements", read_statements)
-    rulings = sorted(_rulings(statements, list(conflicts(statements, reading))), key=lambda ruling: ruling.kept.id)
+    found = list(conflicts(statements, reading))
+    found += judged(statements, reading, frozenset((conflict.left, conflict.right) for conflict in found))
+    rulings = sorted(_rulings(statements, found), key=lambda ruling: ruling.kept.id)
     for first in range(0, len(rulings), _AT_ONCE):
         some = rulings[first : first + _AT_ONCE]
         rows = texts_of(reading, [about.id for r in some for about in (r.kept, *(other for other, _ in r.others))])
@@ -103,10 +105,21 @@ def _finding(ruling: Ruling, rows: Mapping[str, Mapping[str, Any]]) -> Finding:
         figures={
             "observed": {about.id: day_of(about.observed_us) for about in abouts},
             "authority": {about.id: authority(about) for about in abouts},
+            **_judges(ruling),
         },
         quotes=tuple(Quote(about.id, cut(rows[about.id]["content"]), _note(about)) for about in abouts[:_MOST_QUOTES]),
         affected=tuple(ids),
     )
+
+
+def _judges(ruling: Ruling) -> dict[str, Any]:
+    """Which model says of which statement that it cannot hold, with its scores; nothing where the words say it."""
+    said = {
+        other.id: {"model": conflict.judge, "scores": list(conflict.scores)}
+        for other, conflict in ruling.others
+        if conflict.judge
+    }
+    return {"judged": said} if said else {}
 
 
 def _value_of(about: About, other: About, conflict: Conflict) -> str:
@@ -144,7 +157,13 @@ def _rationale(ruling: Ruling, values: Mapping[str, str]) -> str:
         else "was written last"
     )
     sides = " and ".join(f"“{cut(values[about.id])}” ({_note(about)})" for about in (kept, *others))
-    return f"About {cut(ruling.others[0][1].about)}, {sides} cannot both hold; the first {why}."
+    judged = [conflict for _, conflict in ruling.others if conflict.judge]
+    read = (
+        f" ({judged[0].judge} reads it so, {min(min(c.scores) for c in judged):.2f}; the words alone do not show it)"
+        if judged
+        else ""
+    )
+    return f"About {cut(ruling.others[0][1].about)}, {sides} cannot both hold{read}; the first {why}."
 
 
 def _outranks(kept: About, others: Sequence[About]) -> bool:

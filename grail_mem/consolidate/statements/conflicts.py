@@ -55,6 +55,8 @@ class Conflict(NamedTuple):
         values: What each says of it, as far as one can tell.
         case: How it was found: `attribute`, `relation` or `text`, and in what they differ.
         confidence: How sure it is that they cannot both hold.
+        judge: The model that says so; empty when the words do.
+        scores: What the model says of the newer after the older, and the other way round, 0 to 1.
     """
 
     about: str
@@ -63,16 +65,13 @@ class Conflict(NamedTuple):
     values: tuple[str, str]
     case: str
     confidence: float
+    judge: str = ""
+    scores: tuple[float, ...] = ()
 
 
 def conflicts(statements: Statements, reading: Reading) -> Iterator[Conflict]:
     """All pairs that cannot both hold, each once, those of attributes first, then of relations, then of texts."""
-    current = [index for index, about in enumerate(statements.about) if _is_current(about, reading.now_us)]
-    plain = [
-        index
-        for index in current
-        if 0 < statements.n_words(index) <= _MOST_WORDS and is_settled(statements.said(index))
-    ]
+    plain = plain_statements(statements, reading)
     seen: set[tuple[int, int]] = set()
     for finder in (_by_attribute, _by_relation, _by_text):
         for conflict in finder(statements, plain, reading):
@@ -80,6 +79,16 @@ def conflicts(statements: Statements, reading: Reading) -> Iterator[Conflict]:
             if pair not in seen:
                 seen.add(pair)
                 yield conflict
+
+
+def plain_statements(statements: Statements, reading: Reading) -> list[int]:
+    """The statements that tell plainly and shortly what is so now, by index."""
+    current = [index for index, about in enumerate(statements.about) if _is_current(about, reading.now_us)]
+    return [
+        index
+        for index in current
+        if 0 < statements.n_words(index) <= _MOST_WORDS and is_settled(statements.said(index))
+    ]
 
 
 def _is_current(about: About, now_us: int) -> bool:
@@ -90,22 +99,27 @@ def _is_current(about: About, now_us: int) -> bool:
 
 
 def _by_attribute(statements: Statements, plain: Sequence[int], reading: Reading) -> Iterator[Conflict]:
-    by_attribute: dict[tuple[str, str], list[int]] = defaultdict(list)
-    for index in plain:
-        about = statements.about[index]
-        if about.attribute and not is_plural(about.attribute):
-            by_attribute[comparable(about), about.attribute].append(index)
-    several = {key: members for key, members in by_attribute.items() if 1 < len(members) <= _MOST_CURRENT}
+    several = attributes_of(statements, plain)
     names = _names_in(reading, [statements.about[i].id for members in several.values() for i in members])
     for (_, attribute), members in sorted(several.items()):
         for left, right in combinations(members, 2):
-            if not _may_be_compared(statements, left, right):
+            if not may_be_compared(statements, left, right):
                 continue
             one, other = statements.said(left), statements.said(right)
             known = names[statements.about[left].id] | names[statements.about[right].id]
             if found := _values(one, other, attribute_words(attribute), known):
                 values, case, sure = found
                 yield Conflict(attribute, left, right, values, f"attribute {case}", sure)
+
+
+def attributes_of(statements: Statements, plain: Sequence[int]) -> dict[tuple[str, str], list[int]]:
+    """The statements of each attribute that is no list, where there are several; by whose memory and kind it is, and by attribute."""
+    by_attribute: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for index in plain:
+        about = statements.about[index]
+        if about.attribute and not is_plural(about.attribute):
+            by_attribute[comparable(about), about.attribute].append(index)
+    return {key: members for key, members in by_attribute.items() if 1 < len(members) <= _MOST_CURRENT}
 
 
 def _values(
@@ -127,6 +141,8 @@ def _values(
         return None
     if any(alike((a,), (b,)) for a in ours for b in theirs):
         return None
+    if set(map(is_number, ours)).isdisjoint(map(is_number, theirs)):
+        return None  # `in Dublin`, `900 euros`: two things are said of it
     return (" ".join(sorted(ours)), " ".join(sorted(theirs))), "value", OTHER_WORDS
 
 
@@ -140,7 +156,7 @@ def _named(said: Wording, known: frozenset[str]) -> frozenset[str]:
 
 
 def _by_relation(statements: Statements, plain: Sequence[int], reading: Reading) -> Iterator[Conflict]:
-    found = relations(reading)
+    found = reading.once("relations", relations)
     index_of = {statements.about[index].id: index for index in plain}
     for (source, name), stated in found.conflicts():
         here = [one for one in stated if one.id in index_of]
@@ -148,7 +164,7 @@ def _by_relation(statements: Statements, plain: Sequence[int], reading: Reading)
             left, right = index_of[one.id], index_of[other.id]
             if one.id == other.id or one.target == other.target or found.may_both_hold(one, other):
                 continue
-            if max(found.n_of[one.id], found.n_of[other.id]) > 1 or not _may_be_compared(statements, left, right):
+            if max(found.n_of[one.id], found.n_of[other.id]) > 1 or not may_be_compared(statements, left, right):
                 continue
             if sure := _of_targets(statements.said(left), statements.said(right), one, other):
                 values = (one.shown, other.shown)
@@ -179,7 +195,7 @@ def _by_text(statements: Statements, plain: Sequence[int], reading: Reading) -> 
     differing = [
         (left, right, found)
         for left, right in pairs
-        if _may_be_compared(statements, left, right)
+        if may_be_compared(statements, left, right)
         and (found := difference(statements.said(left), statements.said(right))) is not None
     ]
     for first in range(0, len(differing), _BATCH):
@@ -189,25 +205,26 @@ def _by_text(statements: Statements, plain: Sequence[int], reading: Reading) -> 
             one, other = (rows[statements.about[index].id] for index in (left, right))
             sure = _one_thing(one, other)
             if sure:
-                about = ", ".join(sorted(_entities(one))) or one["category"]
+                about = ", ".join(sorted(entities_of(one))) or one["category"]
                 values = (found.left or "so", found.right or "so")
                 yield Conflict(about, left, right, values, f"text {found.what}", sure)
 
 
 def _one_thing(one: Mapping[str, Any], other: Mapping[str, Any]) -> float:
     """How sure it is that two near equal texts are about one thing."""
-    if _entities(one) != _entities(other):
+    if entities_of(one) != entities_of(other):
         return 0.0
-    if _entities(one):
+    if entities_of(one):
         return BY_TEXT
     return BY_TEXT_ALONE if one["category"] == other["category"] else 0.0
 
 
-def _entities(row: Mapping[str, Any]) -> frozenset[str]:
+def entities_of(row: Mapping[str, Any]) -> frozenset[str]:
+    """The keys of the entities of an observation, from its row."""
     return frozenset(entity["key"] for entity in row["entities"] or ())
 
 
-def _may_be_compared(statements: Statements, left: int, right: int) -> bool:
+def may_be_compared(statements: Statements, left: int, right: int) -> bool:
     """Whether two statements are of one memory and one mouth, hold at the same time, and say not the same."""
     one, other = statements.about[left], statements.about[right]
     if one.scope != other.scope or one.digest == other.digest:
@@ -230,5 +247,5 @@ def _names_in(reading: Reading, ids: Sequence[str]) -> Mapping[str, frozenset[st
     found: dict[str, frozenset[str]] = {}
     for first in range(0, len(ids), _BATCH):
         for id_, row in texts_of(reading, ids[first : first + _BATCH]).items():
-            found[id_] = frozenset(word for key in _entities(row) for word in essence(tuple(key.split())))
+            found[id_] = frozenset(word for key in entities_of(row) for word in essence(tuple(key.split())))
     return found
