@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from grail_mem.errors import ConflictError, GrailError, InputError
+from grail_mem.keep.foreign.columns import Choice
 from grail_mem.keep.foreign.said import key_id
 from grail_mem.keep.forgotten import is_forgotten, receipts_in
 from grail_mem.keep.imported import Beside, Imported, is_news, tombstone
@@ -86,6 +87,7 @@ def import_file(
     partial: bool = False,
     with_grants: bool = False,
     dry_run: bool = False,
+    choice: Choice | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Imported:
     """Take the records of a file, a folder or a zip into a store.
@@ -99,6 +101,7 @@ def import_file(
         partial: Take what is whole of an export that was cut off or changed.
         with_grants: Take grants, too.
         dry_run: Only say what would be done.
+        choice: What the caller says of the tables of a database.
         progress: Called with how many records are done.
 
     Raises:
@@ -107,7 +110,7 @@ def import_file(
         InputError: Its form is not known, or it is an export that was cut off or changed, and `partial` is not given.
         StoreError: It is of a later version, or the disk did not take it; what was taken by then stays.
     """
-    file = open_file(path, form)
+    file = open_file(path, form, choice)
     fault = file.fault()
     if fault and not partial:
         raise InputError(f"{path.name}: {fault}. Nothing was imported.", hint="`--partial` takes what is whole of it.")
@@ -142,7 +145,7 @@ class _Run:
         self._added_before = added
         self._receipts = receipts_in(history(self._view.layout), default_scope=self._view.access.default_scope)
         plan = self._plan(progress)
-        done.remapped = dict(plan.ids)
+        done.remapped, done.mapping = dict(plan.ids), self._file.mapping()
         beside = Beside(self._view, done, with_grants=self._with_grants, actor=self._actor)
         records = self._records()
         n_done = 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -239,6 +239,8 @@ class Safekeeping(Opened):
         partial: bool = False,
         with_grants: bool = False,
         dry_run: bool = False,
+        table: str = "",
+        columns: Mapping[str, str] | None = None,
         reason: str = "",
         actor: str | None = None,
         progress: Callable[[int], None] | None = None,
@@ -246,17 +248,19 @@ class Safekeeping(Opened):
         """Take the records of a file, a folder or a zip into the store; a second run changes nothing.
 
         It is an export, lines of JSON with title and content, or what another program keeps or exports: ChatGPT, Claude, the
-        MCP memory server, mem0, basic-memory, Obsidian, graphgrail or Citefold. A record that cannot be taken stops no other.
+        MCP memory server, mem0, basic-memory, Obsidian, graphgrail or Citefold; or any SQLite database of memories. A record that cannot be taken stops no other.
         What is here already stays as it is: a record with the same id that says something else gets a new id, and so does
         every reference to it in the file.
 
         Args:
             path: The file, folder or zip.
             kind: What it is: `grail`, `markdown`, `drafts`, `chatgpt`, `claude`, `mcp`, `mem0`, `basic-memory`, `obsidian`,
-                `graphgrail` or `citefold`; None to tell it from what is in it.
+                `graphgrail`, `citefold`, `sqlite` or `retold`; None to tell it from what is in it.
             partial: Take what is whole of an export that was cut off or changed.
             with_grants: Take grants, too.
             dry_run: Only say what would be done.
+            table: The table of a database that is read; empty for those that are recognised.
+            columns: Columns of it by what they are, such as `{"content": "body"}`, for those that are not recognised.
             reason: Why, for the ledger.
             actor: Who does it, for the ledger.
             progress: Called with how many records are done.
@@ -270,11 +274,12 @@ class Safekeeping(Opened):
             StoreError: It is of a later version, or the disk did not take it; what was taken by then stays.
         """
         from grail_mem.keep.bring import import_file
+        from grail_mem.keep.foreign.columns import Choice
 
         with self._lock:
             done = import_file(
                 self._open(), Path(path), actor=self._acting(actor), form=kind or "", reason=reason, partial=partial,
-                with_grants=with_grants, dry_run=dry_run, progress=progress,
+                with_grants=with_grants, dry_run=dry_run, choice=Choice(table, columns or {}), progress=progress,
             )  # fmt: skip
         if done.changed and not dry_run:
             self._compact_if_due()
