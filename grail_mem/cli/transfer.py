@@ -146,6 +146,7 @@ def import_command(
         typer.Option("--column", metavar="FIELD=COLUMN", help="What a column of the database is; may be repeated."),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")] = False,
+    index: Annotated[bool, typer.Option("--index/--no-index", help="Index the words after much came in.")] = True,
     reason: o.Reason = "",
     actor: o.Actor = None,
     root: o.Root = None,
@@ -158,7 +159,7 @@ def import_command(
     be taken is listed, and stops nothing else.
     """
     place, own = split("import", words, root, ["FILE"])
-    with place.open() as memory, output.progress("importing") as show:
+    with place.open() as memory, output.stages() as show:
         done = memory.import_file(
             own[0],
             kind=kind,
@@ -169,7 +170,9 @@ def import_command(
             dry_run=dry_run,
             reason=reason,
             actor=actor,
-            progress=show,
+            index=index,
+            progress=lambda n: show("importing", n, None),
+            indexing=show,
         )
     if as_json:
         output.show_json(done.to_dict())
@@ -186,3 +189,7 @@ def import_command(
     output.say(
         f"{', '.join(counts)}, {len(done.skipped)} skipped." + ("" if done.changed or dry_run else " Nothing changed.")
     )
+    if done.n_indexed:
+        output.note(
+            f"The words of {output.counted(done.n_indexed, 'observation')} are indexed; `grail index` adds vectors."
+        )

@@ -49,6 +49,11 @@ class File:
     adopted: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     choice: Choice = field(default_factory=Choice)
 
+    @property
+    def names_ids(self) -> bool:
+        """Whether records name ids that others may have; those of foreign stores get theirs of what they say."""
+        return self.form not in KINDS
+
     def mapping(self) -> list[dict[str, Any]]:
         """How the tables of a database are read; nothing for what is none."""
         if self.form not in sqlite.FORMS:

@@ -243,7 +243,9 @@ class Safekeeping(Opened):
         columns: Mapping[str, str] | None = None,
         reason: str = "",
         actor: str | None = None,
+        index: bool = True,
         progress: Callable[[int], None] | None = None,
+        indexing: Callable[[str, int, int | None], None] | None = None,
     ) -> Imported:
         """Take the records of a file, a folder or a zip into the store; a second run changes nothing.
 
@@ -263,7 +265,9 @@ class Safekeeping(Opened):
             columns: Columns of it by what they are, such as `{"content": "body"}`, for those that are not recognised.
             reason: Why, for the ledger.
             actor: Who does it, for the ledger.
+            index: After much came in, make the snapshot and the index of its words, so that the first search is quick.
             progress: Called with how many records are done.
+            indexing: Called meanwhile with what is being done, how much of it is done, and how much there is.
 
         Returns:
             What was added, what was there, what got a new id, and every skip with its reason.
@@ -275,12 +279,15 @@ class Safekeeping(Opened):
         """
         from grail_mem.keep.bring import import_file
         from grail_mem.keep.foreign.columns import Choice
+        from grail_mem.keep.searchable import make_searchable
 
         with self._lock:
             done = import_file(
                 self._open(), Path(path), actor=self._acting(actor), form=kind or "", reason=reason, partial=partial,
                 with_grants=with_grants, dry_run=dry_run, choice=Choice(table, columns or {}), progress=progress,
             )  # fmt: skip
+            if index and not dry_run and done.n_added + done.n_unchanged:
+                done.n_indexed = make_searchable(self._view, indexing)
         if done.changed and not dry_run:
             self._compact_if_due()
         return done
