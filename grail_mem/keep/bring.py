@@ -235,8 +235,8 @@ class _Run:
     # -- observations -------------------------------------------------------------------------------------------------------
 
     def _take_observations(self, plan: _Plan, records: Sequence[Incoming]) -> None:
-        new = self._not_there(records)
-        ready = [item for record in new if (item := self._ready(plan, record)) is not None]
+        left = self._not_there(records)
+        ready = [item for record in left if (item := self._ready(plan, record)) is not None]
         if not ready:
             return
         if self._dry_run:

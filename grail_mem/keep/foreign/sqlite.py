@@ -268,14 +268,10 @@ def _content(values: Mapping[str, Any], length: object) -> tuple[str, str]:
 
 
 def _triple(values: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Subject, predicate and object as a relationship."""
+    """Subject, predicate and object as a relationship, when the object can be a name."""
     said = [label(values.get(name)) for name in ("subject", "predicate", "content")]
-    short = (
-        isinstance(values.get("content"), str)
-        and all(said)
-        and all(len(text) <= TITLE and text.isprintable() for text in said)
-    )
-    return [relation(said[0], said[1], said[2])] if short else []
+    short = all(said) and all(len(text) <= TITLE and text.isprintable() for text in said)
+    return [relation(*said)] if short and any(map(str.isalpha, said[-1])) else []
 
 
 def _short(name: str) -> str:
