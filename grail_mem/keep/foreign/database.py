@@ -205,6 +205,7 @@ def opened(place: Place, name: str) -> Iterator[Database]:
             connection.text_factory = _text
             connection.execute("PRAGMA trusted_schema = OFF")
             connection.execute("PRAGMA query_only = ON")
+            connection.execute("PRAGMA writable_schema = ON")  # else nothing is read of a file that was cut off
             connection.execute("PRAGMA cell_size_check = ON")
             connection.set_authorizer(_may)
             yield Database(connection)
