@@ -68,13 +68,13 @@ def search_command(
     place, asked = split("search", words, root, ["QUESTION"], may_lack=wanted != "cascade")
     if form not in FORMS:
         raise InputError(f"--format must be markdown or json, not {form!r}.")
-    with place.read_as(seen_by, embedder=embedder) as memory:
+    with place.read_as(seen_by, embedder=embedder) as memory, output.stages() as show:
         found = memory.recall(
             [*asked, *also] if also else asked[0] if asked else None,
             mode=wanted, document=_named_as_path(document, memory.root),
             **conditions, include_history=history,
             limit=o.number(limit), asked_at=asked_at, context=o.number(context), strict=strict, dates=dates, budget=o.number(budget),
-            ranking=ranking,
+            ranking=ranking, progress=show,
         )  # fmt: skip
         near = list(_near_misses(memory, found))
     pack = _pack(found, form) if text_pack else ""

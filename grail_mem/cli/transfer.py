@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -87,6 +87,27 @@ def _show_skipped(skipped: Sequence[Skipped]) -> None:
         output.note(f"skipped {named}{more}: {reason}")
 
 
+def _named_columns(said: Sequence[str]) -> dict[str, str]:
+    """What columns are, as options say it."""
+    odd = [item for item in said if not all(item.partition("=")[::2])]
+    if odd:
+        raise InputError(f"--column takes FIELD=COLUMN, not {', '.join(map(repr, odd))}.")
+    return {field: column for field, _, column in (item.partition("=") for item in said)}
+
+
+def _show_mapping(mapping: Sequence[Mapping[str, Any]]) -> None:
+    """Say how the tables of a database are read, with their first rows."""
+    for one in mapping:
+        n = one["n_rows"]
+        output.say(f"table {one['table']}{'' if n is None else ', ' + output.counted(n, 'row')}:")
+        read = [f"{field}={column}" for field, column in one["columns"].items()]
+        for what, names in (("read", read), ("kept as it is", one["kept"]), ("not taken", list(one["left"]))):
+            if names:
+                output.say(f"  {what}: {', '.join(names)}")
+        for row in one["first"]:
+            output.say(f"  {row['where']}: {row['title']}")
+
+
 def import_command(
     words: Annotated[list[str] | None, typer.Argument(metavar="[DIR] FILE", hidden=True)] = None,
     *,
@@ -98,7 +119,15 @@ def import_command(
         bool, typer.Option("--partial", help="Take what is whole of an export that was cut off or changed.")
     ] = False,
     with_grants: Annotated[bool, typer.Option("--with-grants", help="Take grants, too.")] = False,
+    table: Annotated[
+        str, typer.Option("--table", metavar="NAME", help="The table of a database; without it, those recognised.")
+    ] = "",
+    columns: Annotated[
+        list[str] | None,
+        typer.Option("--column", metavar="FIELD=COLUMN", help="What a column of the database is; may be repeated."),
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")] = False,
+    index: Annotated[bool, typer.Option("--index/--no-index", help="Index the words after much came in.")] = True,
     reason: o.Reason = "",
     actor: o.Actor = None,
     root: o.Root = None,
@@ -107,24 +136,30 @@ def import_command(
     """Take the records of a file into the store, each once.
 
     FILE is a file, a folder or a zip: an export (grail, markdown), lines of JSON with title and content (drafts), or of
-    another program (chatgpt, claude, mcp, mem0, basic-memory, obsidian, graphgrail, citefold). What cannot be taken is
-    listed, and stops nothing else.
+    another program (chatgpt, claude, mcp, mem0, basic-memory, obsidian, graphgrail, citefold, sqlite, retold). What cannot
+    be taken is listed, and stops nothing else.
     """
     place, own = split("import", words, root, ["FILE"])
-    with place.open() as memory, output.progress("importing") as show:
+    with place.open() as memory, output.stages() as show:
         done = memory.import_file(
             own[0],
             kind=kind,
             partial=partial,
             with_grants=with_grants,
+            table=table,
+            columns=_named_columns(columns or ()),
             dry_run=dry_run,
             reason=reason,
             actor=actor,
-            progress=show,
+            index=index,
+            progress=lambda n: show("importing", n, None),
+            indexing=show,
         )
     if as_json:
         output.show_json(done.to_dict())
         return
+    if dry_run:
+        _show_mapping(done.mapping)
     for old, new in done.remapped.items():
         output.say(f"{old} is {new} here")
     _show_skipped(done.skipped)
@@ -135,3 +170,7 @@ def import_command(
     output.say(
         f"{', '.join(counts)}, {len(done.skipped)} skipped." + ("" if done.changed or dry_run else " Nothing changed.")
     )
+    if done.n_indexed:
+        output.note(
+            f"The words of {output.counted(done.n_indexed, 'observation')} are indexed; `grail index` adds vectors."
+        )

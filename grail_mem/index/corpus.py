@@ -6,13 +6,13 @@ ever missing from it. Knows nothing of questions and scores.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from grail_mem.index.catalog import load_catalog
-from grail_mem.index.document import document, key_of, name_hash
+from grail_mem.index.document import Document, document, key_of, name_hash
 from grail_mem.index.rows import NOWHERE, distinct, documents_of_rows, expanded, matched, told_apart
 from grail_mem.index.segment import Said, Segment, indexed, merged, segment_of
 from grail_mem.model.filter import Filter
@@ -29,6 +29,11 @@ REACH: Final = 3
 """Turns before and after one that count as its surroundings. Measured on conversations; more gain nothing."""
 _MOST_SEGMENTS: Final = 8
 """Segments in memory from which on they are made one; chosen."""
+
+
+Progress = Callable[[str, int, int], None]
+_TOLD_EACH: Final = 200
+"""Documents after which is told how many are done; chosen."""
 
 
 class Part(NamedTuple):
@@ -100,14 +105,20 @@ class Corpus:
         self.mean_terms = 1.0
         self._norms: dict[tuple[float, float], np.ndarray] = {}
 
-    def refresh(self, view: View) -> bool:
-        """Take in what the view, which must be up to date, shows now; returns whether anything changed."""
+    def refresh(self, view: View, *, progress: Progress | None = None) -> bool:
+        """Take in what the view, which must be up to date, shows now; returns whether anything changed.
+
+        Args:
+            view: The view.
+            progress: Called with what is being done, how much of it is done, and how much there is, while what no index
+                holds is read.
+        """
         state = view.state
         if state == self._state:
             return False
         if (view.manifest.name, view.scopes) != self._snapshot:
             self._open_base(view)
-        self._number(view, self._take_recent(view))
+        self._number(view, self._take_recent(view, progress))
         self._state = state
         return True
 
@@ -128,7 +139,7 @@ class Corpus:
         self._base_order = _in_sessions(*_order_keys(said), at, np.zeros(0, np.int64), 0)
         self._snapshot = view.manifest.name, view.scopes
 
-    def _take_recent(self, view: View) -> dict[_Name, Observation | int]:
+    def _take_recent(self, view: View, progress: Progress | None) -> dict[_Name, Observation | int]:
         """Make segments in memory of what no segment holds yet; returns all that has to be in them."""
         wanted: dict[_Name, Observation | int] = dict(
             zip(self._unindexed_names, map(int, self._unindexed), strict=True)
@@ -142,7 +153,7 @@ class Corpus:
             rids = [rid for name in new if isinstance(rid := wanted[name], int)]
             rows = documents_of_rows(view, rids)
             made = (next(rows) if isinstance(said := wanted[name], int) else document(said) for name in new)
-            self._recent.append((segment_of(made), new))
+            self._recent.append((segment_of(_told(made, len(new), progress)), new))
         if len(self._recent) > _MOST_SEGMENTS:
             self._recent = [_together(self._recent, wanted)]
         return wanted
@@ -448,3 +459,11 @@ def _order(
     of_session = np.full(int(first[-1]), -1, np.int32)
     of_session[at] = np.repeat(number, first[documents + 1] - first[documents])
     return at.astype(np.int32), place, of_session
+
+
+def _told(documents: Iterable[Document], n: int, progress: Progress | None) -> Iterator[Document]:
+    """The documents, while is told how many of them are made."""
+    for number, made in enumerate(documents, start=1):
+        yield made
+        if progress and (number % _TOLD_EACH == 0 or number == n):
+            progress("reading what is not indexed", number, n)

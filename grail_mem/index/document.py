@@ -13,7 +13,7 @@ from hashlib import blake2b
 from typing import Final, NamedTuple, Protocol
 
 from grail_mem.index.passages import passages
-from grail_mem.index.tokens import marked_terms, terms
+from grail_mem.index.tokens import MAX_TERM_CHARS, marked_terms_of, terms
 from grail_mem.index.traits import Traits, capitalised, traits
 from grail_mem.index.vectors import text_digest
 from grail_mem.model.names import entity_key, session_key
@@ -31,6 +31,7 @@ OTHER_NAME: Final = 4
 _CUT: Final = 200
 """Where the first line is cut when it becomes a title (`write.validate.first_line`)."""
 _KEPT: Final = 1 << 18
+_KEPT_WORDS: Final = 1 << 16
 _MASK: Final = (1 << 64) - 1
 # An odd multiplier near 2^64 divided by the golden ratio. Source: Knuth, The Art of Computer Programming 3, 6.4.
 MULTIPLIER: Final = 0x9E3779B97F4A7C15
@@ -185,15 +186,28 @@ def _joined(parts: Iterable[str]) -> tuple[list[int], list[bool]]:
     hashes: list[int] = []
     marks: list[bool] = []
     for part in parts:
-        marked = marked_terms(part) if part else []
-        if not marked:
-            continue
-        if hashes:
+        begin = len(hashes)
+        if begin:
             hashes.append(GAP)
             marks.append(False)
-        hashes += [term_hash(term) for term, _ in marked]
-        marks += [mark for _, mark in marked]
+        for word in part.split():
+            found = _hashed(word) if len(word) <= MAX_TERM_CHARS else _hashes(word)
+            hashes += found[0]
+            marks += found[1]
+        if begin and len(hashes) == begin + 1:  # nothing was said behind the gap
+            del hashes[begin:], marks[begin:]
     return hashes, marks
+
+
+def _hashes(word: str) -> tuple[tuple[int, ...], tuple[bool, ...]]:
+    """The hashes of the terms of what stands between two spaces, and whether each may begin a name."""
+    marked = marked_terms_of(word)
+    return tuple(term_hash(term) for term, _ in marked), tuple(mark for _, mark in marked)
+
+
+@lru_cache(maxsize=_KEPT_WORDS)
+def _hashed(word: str) -> tuple[tuple[int, ...], tuple[bool, ...]]:
+    return _hashes(word)
 
 
 def _labels(o: Observation, text: str) -> list[str]:

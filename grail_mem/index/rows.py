@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import numpy as np
 
 NOWHERE: Final = -1
+_AT_ONCE: Final = 500
+"""Observations that are held as objects at a time; chosen."""
 
 
 def matched(held: Sequence[np.ndarray], keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -62,7 +64,10 @@ def told_apart(keys: np.ndarray) -> np.ndarray:
 def documents_of_rows(view: View, rids: Sequence[int]) -> Iterator[Document]:
     """The documents of rows of the snapshot, in the order asked for."""
     reader = view.live_base()
-    return map(document, reader.observations(rids)) if reader is not None and rids else iter(())
+    if reader is None:
+        return
+    for start in range(0, len(rids), _AT_ONCE):
+        yield from map(document, reader.observations(rids[start : start + _AT_ONCE]))
 
 
 def distinct(numbers: np.ndarray) -> np.ndarray:

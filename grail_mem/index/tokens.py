@@ -112,7 +112,12 @@ def marked_terms(text: str) -> list[tuple[str, bool]]:
         >>> marked_terms("The Nile floods")
         [('nile', True), ('flood', False)]
     """
-    return [(term, mark) for word in text.split() for term, is_stop, mark in _of_word(word) if not is_stop]
+    return [found for word in text.split() for found in marked_terms_of(word)]
+
+
+def marked_terms_of(word: str) -> list[tuple[str, bool]]:
+    """The same of what stands between two spaces: terms never cross one."""
+    return [(term, mark) for term, is_stop, mark in _of_word(word) if not is_stop]
 
 
 def content_words(text: str) -> Iterator[tuple[int, int]]:

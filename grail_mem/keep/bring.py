@@ -1,6 +1,6 @@
 """Import: the records of a file become part of a store; what is there already stays, and every skip has its reason.
 
-plan (which ids are taken) → sources → observations by batches, each all or none → tombstones. A run that was cut off is
+plan (which ids are taken, where records have ids) → sources → observations by batches, each all or none → tombstones. A run that was cut off is
 finished by the next one, and a run over what is there changes nothing. Knows nothing of the forms of files.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from itertools import islice
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from grail_mem.errors import ConflictError, GrailError, InputError
+from grail_mem.keep.foreign.columns import Choice
 from grail_mem.keep.foreign.said import key_id
 from grail_mem.keep.forgotten import is_forgotten, receipts_in
 from grail_mem.keep.imported import Beside, Imported, is_news, tombstone
@@ -25,6 +26,7 @@ from grail_mem.keep.remap import clashing, rewritten
 from grail_mem.model.observation import fingerprint
 from grail_mem.model.times import format_time
 from grail_mem.model.ulid import derived_id, is_id
+from grail_mem.query import compaction
 from grail_mem.query.find import known
 from grail_mem.query.view import View
 from grail_mem.store.filename import is_observation_file
@@ -43,6 +45,10 @@ from grail_mem.write.validate import Draft, make_observation
 
 BATCH: Final = 500
 _LONGEST_ORIGIN: Final = 500
+_MOST_LOOSE: Final = 10_000
+_LOOSE_SHARE: Final = 4
+"""Observations outside the snapshot, in number and as a part of it, from which on an import takes them in; chosen: some
+fifty megabytes, and each row is written anew a few times however many come."""
 _TRIES: Final = 5
 """How often a plan is made anew since somebody else took an id meanwhile."""
 
@@ -57,15 +63,13 @@ class _Plan:
 
     Attributes:
         ids: New ids by the ids that are taken, and those of drafts by the ids that they name.
-        twice: Lines of records whose id an earlier one has.
         tombstones: What says that an observation is hidden, by id.
         receipts: What was erased here.
     """
 
-    ids: Mapping[str, str]
-    twice: Mapping[int, int]
-    tombstones: Mapping[str, Mapping[str, Any]]
     receipts: Receipts
+    ids: Mapping[str, str] = field(default_factory=dict)
+    tombstones: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 class _Ready(NamedTuple):
@@ -87,6 +91,7 @@ def import_file(
     partial: bool = False,
     with_grants: bool = False,
     dry_run: bool = False,
+    choice: Choice | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Imported:
     """Take the records of a file, a folder or a zip into a store.
@@ -100,6 +105,7 @@ def import_file(
         partial: Take what is whole of an export that was cut off or changed.
         with_grants: Take grants, too.
         dry_run: Only say what would be done.
+        choice: What the caller says of the tables of a database.
         progress: Called with how many records are done.
 
     Raises:
@@ -108,7 +114,7 @@ def import_file(
         InputError: Its form is not known, or it is an export that was cut off or changed, and `partial` is not given.
         StoreError: It is of a later version, or the disk did not take it; what was taken by then stays.
     """
-    file = open_file(path, form)
+    file = open_file(path, form, choice)
     fault = file.fault()
     if fault and not partial:
         raise InputError(f"{path.name}: {fault}. Nothing was imported.", hint="`--partial` takes what is whole of it.")
@@ -130,6 +136,7 @@ class _Run:
         self._with_grants, self._dry_run = with_grants, dry_run
         self._added_before = 0
         self._receipts = Receipts()
+        self._lines: dict[str, int] = {}
         self._done = Imported()
 
     def once(self, progress: Callable[[int], None]) -> Imported:
@@ -142,8 +149,10 @@ class _Run:
         self._done = done = Imported(self._file.form, dry_run=self._dry_run, n_added=added)
         self._added_before = added
         self._receipts = receipts_in(history(self._view.layout), default_scope=self._view.access.default_scope)
-        plan = self._plan(progress)
-        done.remapped = dict(plan.ids)
+        self._lines = {}
+        self._view.refresh()
+        plan = self._plan(progress) if self._file.names_ids else _Plan(self._receipts)
+        done.remapped, done.mapping = dict(plan.ids), self._file.mapping()
         beside = Beside(self._view, done, with_grants=self._with_grants, actor=self._actor)
         records = self._records()
         n_done = 0
@@ -158,6 +167,7 @@ class _Run:
             done.n_records += len(batch)
             n_done += len(batch)
             progress(n_done)
+            self._compact_if_large()
         before = len(done.skipped)
         beside.take_tombstones({plan.ids.get(id_, id_): said for id_, said in plan.tombstones.items()})
         done.n_beside -= len(done.skipped) - before
@@ -173,6 +183,12 @@ class _Run:
                 yield replace(record, data=observation_left(self._receipts, record.data, default))
             else:
                 yield record
+
+    def _compact_if_large(self) -> None:
+        """Take what came into a snapshot, so that what is held in memory stays within bounds."""
+        n_rows = len(self._view.delta.rows)
+        if not self._dry_run and n_rows >= max(_MOST_LOOSE, self._view.manifest.n_rows // _LOOSE_SHARE):
+            compaction.compact(self._view)
 
     # -- the plan -----------------------------------------------------------------------------------------------------------
 
@@ -204,12 +220,8 @@ class _Run:
             if digest and i in there and there[i].sha256 != digest
         }
         ids = clashing(self._records_of(different.keys(), twice), different) if different else {}
-        return _Plan(
-            {old: new for old, new in (named | ids).items() if old not in self._receipts},
-            twice,
-            tombstones,
-            self._receipts,
-        )
+        new_ids = {old: new for old, new in (named | ids).items() if old not in self._receipts}
+        return _Plan(self._receipts, new_ids, tombstones)
 
     def _records_of(self, ids: Any, twice: Mapping[int, int]) -> dict[str, Incoming]:
         return {
@@ -224,7 +236,8 @@ class _Run:
     # -- observations -------------------------------------------------------------------------------------------------------
 
     def _take_observations(self, plan: _Plan, records: Sequence[Incoming]) -> None:
-        ready = [item for record in records if (item := self._ready(plan, record)) is not None]
+        left = self._not_there(records)
+        ready = [item for record in left if (item := self._ready(plan, record)) is not None]
         if not ready:
             return
         if self._dry_run:
@@ -250,12 +263,24 @@ class _Run:
         self._done.n_added += len(new)
         self._done.n_hidden += len(entries)
 
+    def _not_there(self, records: Sequence[Incoming]) -> list[Incoming]:
+        """The records without those of foreign stores that are here: their ids tell it before anything is made of them."""
+        ids = {record.line: _id_of(record) for record in records if record.data is None and record.key}
+        there = known(self._view, ids.values(), look=self._dry_run) if ids else {}
+        left: list[Incoming] = []
+        for record in records:
+            if ids.get(record.line) in there and ids[record.line] not in self._lines:
+                self._lines[ids[record.line]] = record.line
+                self._done.n_unchanged += 1
+            else:
+                left.append(record)
+        return left
+
     def _ready(self, plan: _Plan, record: Incoming) -> _Ready | None:
         """The file that a record becomes, or nothing when it is skipped."""
-        if record.line in plan.twice:
-            same = (
-                "the same statement comes before" if record.key else f"line {plan.twice[record.line]} has the same id"
-            )
+        before = self._lines.setdefault(_id_of(record), record.line)
+        if before != record.line:
+            same = "the same statement comes before" if record.key else f"line {before} has the same id"
             self._skip(record, same)
             return None
         try:
@@ -313,7 +338,7 @@ class _Run:
     def _decide(self, plan: _Plan, ready: Sequence[_Ready]) -> tuple[list[tuple[_Ready, Entry]], list[Entry]]:
         """What is new of a batch with what the ledger is told of it, and tombstones; the write lock is held."""
         view = self._view
-        there = known(view, [item.id for item in ready])
+        there = known(view, [item.id for item in ready], look=False)
         at = format_time(datetime.now(UTC))
         taken: set[str] = set()
         new: list[tuple[_Ready, Entry]] = []

@@ -43,6 +43,8 @@ class Imported:
         remapped: New ids by the ids that were taken.
         skipped: What was not taken, each with the reason.
         dry_run: Whether nothing was changed.
+        n_indexed: Observations of the store whose words were indexed then, so that the first search is quick.
+        mapping: Of a database: each table that is read, its rows, what its columns are, and the first rows.
     """
 
     form: str = ""
@@ -56,6 +58,8 @@ class Imported:
     remapped: dict[str, str] = field(default_factory=dict)
     skipped: list[Skipped] = field(default_factory=list)
     dry_run: bool = False
+    n_indexed: int = 0
+    mapping: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def changed(self) -> bool:
@@ -68,6 +72,7 @@ class Imported:
             "form": self.form, "n_records": self.n_records, "n_added": self.n_added, "n_unchanged": self.n_unchanged,
             "n_beside": self.n_beside, "n_hidden": self.n_hidden, "n_sources": self.n_sources, "n_grants": self.n_grants, "remapped": dict(self.remapped),
             "skipped": [item.to_dict() for item in self.skipped], "dry_run": self.dry_run,
+            "n_indexed": self.n_indexed, "mapping": self.mapping,
         }  # fmt: skip
 
     def skip(self, record: Incoming, reason: str) -> None:

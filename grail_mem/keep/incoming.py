@@ -10,6 +10,7 @@ from base64 import b64decode
 from binascii import Error as BinasciiError
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import sha256
 from itertools import chain
 from pathlib import Path
@@ -18,6 +19,8 @@ from typing import Any, Final
 from grail_mem.errors import InputError, StoreError
 from grail_mem.keep import markdown
 from grail_mem.keep.exported import FORMAT
+from grail_mem.keep.foreign import sqlite
+from grail_mem.keep.foreign.columns import Choice, checked
 from grail_mem.keep.foreign.kinds import KINDS, lines, recognised
 from grail_mem.keep.foreign.place import Place, place_at
 from grail_mem.keep.foreign.said import Said, skip
@@ -37,16 +40,33 @@ class File:
         form: `grail`, `drafts`, `markdown`, or a kind of foreign stores.
         notes: The folder of the observation files that the paths of an export begin with.
         adopted: The id and times of files that do not tell theirs, by path, for `markdown`.
+        choice: What the caller says of the tables of a database.
     """
 
     place: Place
     form: str
     notes: str = ""
     adopted: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    choice: Choice = field(default_factory=Choice)
+
+    @property
+    def names_ids(self) -> bool:
+        """Whether records name ids that others may have; those of foreign stores get theirs of what they say."""
+        return self.form not in KINDS
+
+    def mapping(self) -> list[dict[str, Any]]:
+        """How the tables of a database are read; nothing for what is none."""
+        if self.form not in sqlite.FORMS:
+            return []
+        with translated(f"read {self.place.path.name}"):
+            return sqlite.look(self.place, form=self.form, choice=self.choice)
 
     def records(self) -> Records:
         """The records, in order; read anew each time."""
         with translated(f"read {self.place.path.name}"):
+            if self.form in sqlite.FORMS:
+                yield from _foreign(self.place, partial(sqlite.read, form=self.form, choice=self.choice))
+                return
             if self.form in KINDS:
                 yield from _foreign(self.place, KINDS[self.form].read)
                 return
@@ -78,8 +98,13 @@ class File:
         return "" if end.get("sha256") == digest.hexdigest() else "it was changed: its digest is not that of its lines"
 
 
-def open_file(path: Path, form: str = "") -> File:
+def open_file(path: Path, form: str = "", choice: Choice | None = None) -> File:
     """A file, folder or zip of records; its form is told from what is in it, unless it is named.
+
+    Args:
+        path: Where it is.
+        form: Its form; empty to tell it from what is in it.
+        choice: What the caller says of the tables of a database.
 
     Raises:
         NotFoundError: There is nothing.
@@ -99,6 +124,10 @@ def open_file(path: Path, form: str = "") -> File:
             form = recognised(place)
         if not form and isinstance(first, dict) and first.keys() & {"title", "content"}:
             form = "drafts"
+    if choice is not None and (choice.table or choice.columns):
+        if form not in sqlite.FORMS:
+            raise InputError(f"{place.path.name} is no database, so there is no table to choose and no column to name.")
+        return File(place, form, choice=checked(choice))
     if form in KINDS or (form == "drafts" and place.shape == "file"):
         return File(place, form)
     if form:

@@ -56,6 +56,7 @@ class Recalling(Opened):
         dates: str | None = None,
         document: str | None = None,
         ranking: str | None = None,
+        progress: Callable[[str, int, int | None], None] | None = None,
     ) -> Recall:
         """The observations that meet every condition; with a question, those of them that answer it best.
 
@@ -100,6 +101,8 @@ class Recalling(Opened):
             document: For the mode `document`: an id, a path relative to the root, the text of a source, or a session.
             ranking: What orders hits: `weighted`, `words`, `vectors`, `lexical` or `reciprocal_rank`; the setting `ranking` when
                 left out.
+            progress: Called with what is being done, how much of it is done, and how much there is, while files are read that
+                no snapshot and no index holds.
 
         Returns:
             The answer; `abstention` says why when there is nothing.
@@ -140,6 +143,10 @@ class Recalling(Opened):
             )  # fmt: skip
             if (no := exact.refused(view, f)) is not None:
                 return no
+            if progress is not None:
+                view.absorb(progress=lambda n: progress("reading files", n, None))
+                view.refresh()
+                self._search_state().refresh(progress=progress)
             found = self._ranked(wanted, document, questions, f, wish)
             self._note_recalled(o.id for o in found.observations)
             return found

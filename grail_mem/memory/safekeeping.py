@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -239,27 +239,35 @@ class Safekeeping(Opened):
         partial: bool = False,
         with_grants: bool = False,
         dry_run: bool = False,
+        table: str = "",
+        columns: Mapping[str, str] | None = None,
         reason: str = "",
         actor: str | None = None,
+        index: bool = True,
         progress: Callable[[int], None] | None = None,
+        indexing: Callable[[str, int, int | None], None] | None = None,
     ) -> Imported:
         """Take the records of a file, a folder or a zip into the store; a second run changes nothing.
 
         It is an export, lines of JSON with title and content, or what another program keeps or exports: ChatGPT, Claude, the
-        MCP memory server, mem0, basic-memory, Obsidian, graphgrail or Citefold. A record that cannot be taken stops no other.
+        MCP memory server, mem0, basic-memory, Obsidian, graphgrail or Citefold; or any SQLite database of memories. A record that cannot be taken stops no other.
         What is here already stays as it is: a record with the same id that says something else gets a new id, and so does
         every reference to it in the file.
 
         Args:
             path: The file, folder or zip.
             kind: What it is: `grail`, `markdown`, `drafts`, `chatgpt`, `claude`, `mcp`, `mem0`, `basic-memory`, `obsidian`,
-                `graphgrail` or `citefold`; None to tell it from what is in it.
+                `graphgrail`, `citefold`, `sqlite` or `retold`; None to tell it from what is in it.
             partial: Take what is whole of an export that was cut off or changed.
             with_grants: Take grants, too.
             dry_run: Only say what would be done.
+            table: The table of a database that is read; empty for those that are recognised.
+            columns: Columns of it by what they are, such as `{"content": "body"}`, for those that are not recognised.
             reason: Why, for the ledger.
             actor: Who does it, for the ledger.
+            index: After much came in, make the snapshot and the index of its words, so that the first search is quick.
             progress: Called with how many records are done.
+            indexing: Called meanwhile with what is being done, how much of it is done, and how much there is.
 
         Returns:
             What was added, what was there, what got a new id, and every skip with its reason.
@@ -270,12 +278,16 @@ class Safekeeping(Opened):
             StoreError: It is of a later version, or the disk did not take it; what was taken by then stays.
         """
         from grail_mem.keep.bring import import_file
+        from grail_mem.keep.foreign.columns import Choice
+        from grail_mem.keep.searchable import make_searchable
 
         with self._lock:
             done = import_file(
                 self._open(), Path(path), actor=self._acting(actor), form=kind or "", reason=reason, partial=partial,
-                with_grants=with_grants, dry_run=dry_run, progress=progress,
+                with_grants=with_grants, dry_run=dry_run, choice=Choice(table, columns or {}), progress=progress,
             )  # fmt: skip
+            if index and not dry_run and done.n_added + done.n_unchanged:
+                done.n_indexed = make_searchable(self._view, indexing)
         if done.changed and not dry_run:
             self._compact_if_due()
         return done

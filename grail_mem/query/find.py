@@ -68,9 +68,16 @@ class Known(NamedTuple):
     sha256: str
 
 
-def known(view: View, ids: Collection[str]) -> dict[str, Known]:
-    """The observations with these ids as the view knows them, no file read; hidden ones included, those gone left out."""
-    view.refresh()
+def known(view: View, ids: Collection[str], *, look: bool = True) -> dict[str, Known]:
+    """The observations with these ids as the view knows them, no file read; hidden ones included, those gone left out.
+
+    Args:
+        view: The store.
+        ids: The ids.
+        look: Look into the folders, too, for what others did without the ledger; a long run looks once.
+    """
+    (view.refresh if look else view.absorb)()
+    ids = frozenset(ids)
     below = view.base().by_id(ids) if ids else {}
     found = {id_: Known(row.path, row.sha256) for id_, row in below.items() if row.rid not in view.delta.dead}
     for path, row in view.delta.rows.items():

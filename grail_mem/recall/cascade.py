@@ -226,6 +226,11 @@ def _warnings(searcher: Searcher, wish: Wish) -> tuple[str, ...]:
             f"{searcher.n_behind} passages have no vector yet and are found by words and links alone; "
             "`grail index` makes them."
         )
+    if len(searcher.view.delta.rows) >= _MANY:
+        made.append(
+            f"{len(searcher.view.delta.rows)} observations are in no snapshot, so that each process reads their files; "
+            "`grail compact` takes them in, and `grail index` then indexes their words."
+        )
     if searcher.corpus.n_unindexed >= _MANY:
         made.append(
             f"{searcher.corpus.n_unindexed} observations are not in the search index on disk; `grail index` makes the "

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 from zoneinfo import ZoneInfo
 
-from grail_mem.index.corpus import Corpus
+from grail_mem.index.corpus import Corpus, Progress
 from grail_mem.index.embedder import Embedder
 from grail_mem.index.meaning import Meaning
 from grail_mem.model.filter import Filter
@@ -74,9 +74,9 @@ class Searcher:
         self._known = known_names({})
         self.meaning = Meaning(view.layout, embedder) if embedder is not None else None
 
-    def refresh(self) -> None:
-        """Bring corpus and vectors up to date with the view, which must be."""
-        changed = self.corpus.refresh(self.view)
+    def refresh(self, *, progress: Progress | None = None) -> None:
+        """Bring corpus and vectors up to date with the view, which must be; `progress` as for `Corpus.refresh`."""
+        changed = self.corpus.refresh(self.view, progress=progress)
         if self.meaning is not None:
             self.meaning.refresh(self.corpus, changed=changed)
 

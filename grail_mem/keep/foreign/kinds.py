@@ -9,10 +9,11 @@ import codecs
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import IO, Any, Final
 
-from grail_mem.keep.foreign import basic_memory, chatgpt, citefold, claude, graphgrail, mcp, mem0, obsidian
+from grail_mem.keep.foreign import basic_memory, chatgpt, citefold, claude, graphgrail, mcp, mem0, obsidian, sqlite
 from grail_mem.keep.foreign.notes import Note, notes
 from grail_mem.keep.foreign.place import Place
 from grail_mem.keep.foreign.said import Said, skip
@@ -25,7 +26,7 @@ _GRAPH: Final = ("entities", "relations")
 def recognised(place: Place) -> str:
     """The kind of what lies in a place; empty for none that is known."""
     if place.shape == "file":
-        return _of_file(place)
+        return sqlite.KIND if sqlite.is_store(place) else _of_file(place)
     if citefold.MARK in place.files:
         return citefold.KIND
     if graphgrail.is_store(place):
@@ -38,7 +39,9 @@ def recognised(place: Place) -> str:
     if any(map(basic_memory.is_note, first)):
         return basic_memory.KIND
     vault = any(name.rpartition("/")[2] == ".obsidian" for name in place.hidden)
-    return obsidian.KIND if vault or any("[[" in note.plain for note in first) else ""
+    if vault or any("[[" in note.plain for note in first):
+        return obsidian.KIND
+    return sqlite.KIND if sqlite.is_store(place) else ""
 
 
 def _of_file(place: Place, name: str = "") -> str:
@@ -200,4 +203,8 @@ KINDS: Final[Mapping[str, Kind]] = {
     obsidian.KIND: Kind(obsidian.read, "a folder .obsidian, or markdown notes with [[links]]"),
     graphgrail.KIND: Kind(graphgrail.read, "meta.json with the mode memory, and memories/"),
     citefold.KIND: Kind(citefold.read, "citefold-store.json"),
+    sqlite.KIND: Kind(sqlite.read, "a SQLite database, by how it begins"),
+    sqlite.RETOLD: Kind(
+        partial(sqlite.read, form=sqlite.RETOLD), "a SQLite database, by how it begins; it is always named"
+    ),
 }
