@@ -110,6 +110,11 @@ class Site:
         """Whose view this is; empty for the owner's."""
         return "" if isinstance(self.store, Memory) else self.store.principal.private
 
+    @property
+    def rights(self) -> Mapping[str, frozenset[str]]:
+        """By scope what may be done there, for a session; the owner may do everything."""
+        return {} if isinstance(self.store, Memory) else self.store.rights
+
     def page(self, request: Request, template: str, *, here: str, code: int = 200, **values: Any) -> Response:
         """A page from a template.
 
