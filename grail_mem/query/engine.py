@@ -48,7 +48,8 @@ def index_errors(path: object) -> Iterator[None]:
         yield
     except duckdb.Error as error:
         raise IndexUnusableError(
-            f"The index file {path} cannot be used ({type(error).__name__}).", hint="`grail rebuild` makes it anew from the files."
+            f"The index file {path} cannot be used ({type(error).__name__}).",
+            hint="`grail rebuild` makes it anew from the files.",
         ) from error
 
 

@@ -37,7 +37,7 @@ def show_candidates(site: Site, request: Request) -> Response:
         request, "candidates.html", here="candidates", listed=shown, status=status, total=len(chosen), begin=begin,
         after=shown[-1].id if begin + ON_A_PAGE < len(chosen) else None,
         statuses={name: sum(one.status == name for one in every) for name in STATUSES},
-        denied={one.id: denied(site, "apply", [one.observation.scope]) for one in shown if one.observation},
+        denied={one.id: denied(site, "apply", [one.observation.scope]) if one.observation else "" for one in shown},
         submit_denied=denied_anywhere(site, "propose"),
     )  # fmt: skip
 

@@ -119,7 +119,16 @@ def test_a_cursor_that_is_none_is_refused_in_our_own_words(
         assert not [word for word in FOREIGN if word in said], said
 
 
-FORGED_PLACES = [["many", "E0"], [1.5, "E0"], [True, "E0"], [2**64, "E0"], [-1, "E0"], [1, 2], [1, "\ud800"], [None, None]]
+FORGED_PLACES = [
+    ["many", "E0"],
+    [1.5, "E0"],
+    [True, "E0"],
+    [2**64, "E0"],
+    [-1, "E0"],
+    [1, 2],
+    [1, "\ud800"],
+    [None, None],
+]
 
 
 @pytest.mark.parametrize("values", FORGED_PLACES, ids=repr)

@@ -248,7 +248,10 @@ def test_what_a_session_may_not_do_is_not_offered_and_why_is_said(memory: Memory
     }  # fmt: skip
     memory.grant("user:reader", "org:store", rights=["read"])
     memory.grant("user:decider", "org:store", rights=["read", "apply", "write", "forget"])
-    with memory.session(user_id="reader", agent_id="a") as reads, memory.session(user_id="decider", agent_id="a") as may:
+    with (
+        memory.session(user_id="reader", agent_id="a") as reads,
+        memory.session(user_id="decider", agent_id="a") as may,
+    ):
         reader, decider = Browser(reads), Browser(may)
         for path, (right, form) in pages.items():
             page = reader.get(path).text
