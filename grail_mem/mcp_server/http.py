@@ -96,8 +96,8 @@ async def _serve(hall: Hall, listening: Any, ready: Callable[[], None]) -> None:
         server_header=False,
         lifespan="on",
         timeout_graceful_shutdown=_CLOSING_S,
-        ssl_certfile=hall.tls and str(hall.tls.cert),
-        ssl_keyfile=hall.tls and str(hall.tls.key),
+        ssl_certfile=hall.tls.cert if hall.tls else None,
+        ssl_keyfile=hall.tls.key if hall.tls else None,
     )
     server = Server(config)
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):

@@ -236,7 +236,7 @@ def _doubt(view: View, stems: Collection[str]) -> dict[str, set[str]]:
         lost = not data.strip(_NOTHING) or b"\0" in data or any(problem.code == UNCLOSED for problem in problems)
         named = set(stems) if lost else {stem for stem in stems if f"/{stem}.".encode() in data}
         if named:
-            found[path] = named
+            found[path] = found.get(path, set()) | named
     return found
 
 

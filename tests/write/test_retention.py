@@ -236,7 +236,8 @@ def test_what_a_torn_file_may_have_quoted_stays(memory: Memory, how: str) -> Non
     right = file.read_bytes()
     before = {session: texts(memory, session) for session in ("old", f"about {GOING[2]}")}
     file.write_bytes(TORN[how](right))
-    done = _retained(memory)
+    with Memory(memory.root, embedder="none") as anew:
+        done = _retained(anew)
     assert one.path in done.unreadable
     assert "sources/chats/old.jsonl" in done.doubtful
     assert texts(memory, "old") == before["old"]
@@ -253,7 +254,8 @@ def test_what_a_damaged_candidate_may_quote_stays(memory: Memory) -> None:
     (candidate,) = memory.candidates()
     file = memory.root / ".grail" / "candidates" / f"{candidate.id}.md"
     file.write_bytes(file.read_bytes()[:30])
-    done = _retained(memory)
+    with Memory(memory.root, embedder="none") as anew:
+        done = _retained(anew)
     assert done.unreadable == (f".grail/candidates/{candidate.id}.md",)
     assert not done.turns
 
