@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
+from urllib.parse import quote_plus
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -16,7 +17,7 @@ from grail_mem.consolidate.graph.partition import places
 from grail_mem.errors import MissingDependencyError
 from grail_mem.model.names import entity_key
 from grail_mem.review_page.site import Site
-from grail_mem.review_page.words import cut
+from grail_mem.review_page.words import cut, label
 
 MOST: Final = 150
 """Entities in a picture; more cannot be told apart."""
@@ -65,6 +66,7 @@ class Node:
         number: Its place in the list.
         key: Its normalised name.
         name: Its name.
+        asked: Its name as the query of an address has it.
         types: What it is.
         n: Observations that mention it.
         colour: Number of its colour, from 0.
@@ -78,6 +80,7 @@ class Node:
     number: int
     key: str
     name: str
+    asked: str
     types: tuple[str, ...]
     n: int
     colour: int
@@ -118,6 +121,17 @@ def show_graph(site: Site, request: Request) -> Response:
     entity = request.query_params.get("entity", "").strip()
     community = request.query_params.get("community", "").strip().strip("/")
     key = entity_key(entity) if entity else ""
+    drawn = site.drawn(
+        ("graph", key, "" if key else community), "picture.html", lambda: _values(site, key=key, community=community)
+    )
+    return site.page(
+        request, "graph.html", here="graph", drawn=drawn, entity=entity, community=community, most=MOST,
+        is_cut=f'data-node="{MOST - 1}"' in drawn,
+    )  # fmt: skip
+
+
+def _values(site: Site, *, key: str, community: str) -> dict[str, Any]:
+    """What the part of the page with picture and list shows."""
     if key:
         rows = site.store.sql(_AROUND, {"key": key, "most": MOST}).to_pylist()
     elif community:
@@ -125,10 +139,7 @@ def show_graph(site: Site, request: Request) -> Response:
     else:
         rows = site.store.sql(_TOP, {"most": MOST}).to_pylist()
     picture = _picture(site, rows) if rows else Picture()
-    return site.page(
-        request, "graph.html", here="graph", picture=picture, entity=entity, community=community, key=key,
-        width=int(_WIDTH), height=int(_HEIGHT), is_cut=len(rows) == MOST,
-    )  # fmt: skip
+    return {"picture": picture, "key": key, "width": int(_WIDTH), "height": int(_HEIGHT)}
 
 
 def _picture(site: Site, rows: Sequence[Mapping[str, Any]]) -> Picture:
@@ -145,7 +156,7 @@ def _picture(site: Site, rows: Sequence[Mapping[str, Any]]) -> Picture:
     ties = _ties(edges, [row["name"] for row in rows])
     nodes = tuple(
         Node(
-            at, row["key"], row["name"], tuple(row["types"] or ()), row["n_observations"],
+            at, row["key"], row["name"], quote_plus(row["name"]), tuple(row["types"] or ()), row["n_observations"],
             colour[(row["types"] or [""])[0]], *spots[at], round(5 + 13 * (row["n_observations"] / most) ** 0.5, 1),
             at < _LABELLED, ties[at],
         )
@@ -176,7 +187,7 @@ def _edges(site: Site, keys: Sequence[str]) -> list[Edge]:
 def _ties(edges: Sequence[Edge], names: Sequence[str]) -> list[tuple[tuple[str, int, str, bool], ...]]:
     made: list[list[tuple[str, int, str, bool]]] = [[] for _ in names]
     for edge in sorted(edges, key=lambda edge: (not edge.types, -edge.n)):
-        how = ", ".join(edge.types)
+        how = label(", ".join(edge.types)).lower()
         for own, other, leads in ((edge.a, edge.b, True), (edge.b, edge.a, False)):
             made[own].append((how, other, cut(names[other], 60), leads))
     return [tuple(ties[:_TIES_SHOWN]) for ties in made]
