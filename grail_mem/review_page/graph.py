@@ -25,8 +25,12 @@ MOST: Final = 150
 """Entities in a picture; more cannot be told apart."""
 _LABELLED: Final = 40
 _WIDTH, _HEIGHT = 1000.0, 680.0
-_MARGINS: Final = (84.0, 44.0)
+_MARGINS: Final = (84.0, 52.0)
 """Left and right, and above and below: names are wider than high."""
+_NAME_SHOWN: Final = 26
+"""Characters of a name that are written beside its circle."""
+_HALF_CHARACTER: Final = 10.5
+"""Half the width that a character takes at most, on the narrowest screen, where names are written largest."""
 _COLOURS: Final = 7
 """Colours that are told apart, one for each of the most frequent types of entities; others share the last."""
 _TIES_SHOWN: Final = 12
@@ -78,6 +82,8 @@ class Node:
         y: From the top.
         radius: Half its width.
         is_labelled: Whether its name is written from the start.
+        written: Its name as it is written beside its circle.
+        anchor: From where it is written, so that no edge of the picture cuts it: `start` of it, `middle` or `end`.
         ties: Its ties, the strongest first: how, the other's number and name, and whether it leads there.
     """
 
@@ -92,6 +98,8 @@ class Node:
     y: float
     radius: float
     is_labelled: bool
+    written: str
+    anchor: str
     ties: tuple[tuple[Markup, int, Markup, bool], ...] = ()
 
 
@@ -162,11 +170,16 @@ def _picture(site: Site, rows: Sequence[Mapping[str, Any]]) -> Picture:
         Node(
             at, row["key"], row["name"], quote_plus(row["name"]), tuple(row["types"] or ()), row["n_observations"],
             colour[(row["types"] or [""])[0]], *spots[at], round(5 + 13 * (row["n_observations"] / most) ** 0.5, 1),
-            at < _LABELLED, ties[at],
+            at < _LABELLED, cut(row["name"], _NAME_SHOWN), _anchor(spots[at][0], row["name"]), ties[at],
         )
         for at, row in enumerate(rows)
     )  # fmt: skip
     return Picture(nodes, tuple(edges), tuple((name or "no type", colour[name]) for name in ranked[: _COLOURS + 1]))
+
+
+def _anchor(x: float, name: str) -> str:
+    half = _HALF_CHARACTER * len(cut(name, _NAME_SHOWN))
+    return "start" if x < half else "end" if x > _WIDTH - half else "middle"
 
 
 def _edges(site: Site, keys: Sequence[str]) -> list[Edge]:
