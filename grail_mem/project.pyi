@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection
 from collections.abc import Callable, Collection, Mapping
 from collections.abc import Callable, Collection, Mapping, Sequence
 from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Callable, Sequence
 from collections.abc import Iterable

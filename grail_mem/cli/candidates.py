@@ -92,6 +92,8 @@ def show_command(
         output.say(f"{one.id}  {one.status}  from {one.origin}, {one.submitted_at} by {one.actor}")
         if one.edited:
             output.say("Its file was changed since.")
+        if one.damaged:
+            output.say(f"Its file cannot be read: {one.damaged}")
         if one.observation is not None:
             made = one.observation
             where = f"{made.category}  {made.scope or ''}".rstrip()

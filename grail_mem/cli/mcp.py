@@ -18,7 +18,7 @@ from grail_mem.cli.which import Which, split, which
 if TYPE_CHECKING:  # names of the parser's own types, which no command needs
     from typer._click import Command, Context
 
-    from grail_mem.mcp_server.tokens import Tokens
+    from grail_mem.mcp_server.tokens import Token, Tokens
 
 As = Annotated[
     str | None,
@@ -30,6 +30,7 @@ As = Annotated[
 ]
 ReadOnly = Annotated[bool, typer.Option("--read-only", help="Offer nothing that changes anything.")]
 AllowApply = Annotated[bool, typer.Option("--allow-apply", help="Offer to apply proposals.")]
+AllowErase = Annotated[bool, typer.Option("--allow-erase", help="Offer to erase for good, beside hiding.")]
 
 
 class _OrServe(TyperGroup):
@@ -74,6 +75,10 @@ def serve_command(
     seen_by: As = None,
     read_only: ReadOnly = False,
     allow_apply: AllowApply = False,
+    allow_erase: AllowErase = False,
+    structured: Annotated[
+        bool, typer.Option("--structured", help="Answer with values beside the text, for programs.")
+    ] = False,
     budget: Annotated[
         str | None, typer.Option("--budget", metavar="N", help="Tokens that an answer has at most. [default: 2000]")
     ] = None,
@@ -91,6 +96,17 @@ def serve_command(
         list[str] | None,
         typer.Option("--allow-origin", metavar="ORIGIN", help="A web page that may call it; repeatable."),
     ] = None,
+    tls_cert: Annotated[
+        str | None, typer.Option("--tls-cert", metavar="FILE", help="Speak TLS with this certificate, PEM.")
+    ] = None,
+    tls_key: Annotated[str | None, typer.Option("--tls-key", metavar="FILE", help="And its key, PEM.")] = None,
+    behind_proxy: Annotated[
+        bool, typer.Option("--behind-proxy", help="A proxy in front speaks TLS; listen beyond loopback without it.")
+    ] = False,
+    rate: Annotated[
+        str | None,
+        typer.Option("--rate", metavar="N", help="Requests a minute of one token; 0 for no limit. [default: 600]"),
+    ] = None,
     embedder: o.EmbedderName = None,
     root: o.Root = None,
 ) -> None:
@@ -101,17 +117,24 @@ def serve_command(
     from grail_mem.mcp_server.opening import Opening, read_principal
 
     allowed = limits(
-        read_only=read_only, allow_apply=allow_apply, budget_tokens=BUDGET if budget is None else o.number(budget)
-    )
+        read_only=read_only, allow_apply=allow_apply, allow_erase=allow_erase, structured=structured,
+        budget_tokens=BUDGET if budget is None else o.number(budget),
+    )  # fmt: skip
     principal = None if seen_by is None else read_principal(seen_by)
     opening = Opening(which(directory, root).root, embedder=embedder)
     logs.to_stderr()
     if http:
         from grail_mem.mcp_server.door import PORT, Door
         from grail_mem.mcp_server.http import serve
+        from grail_mem.mcp_server.pace import RATE, Pace
+        from grail_mem.mcp_server.tls import Tls
 
-        door = Door(host, PORT if port is None else o.number(port), tuple(allow_host or ()), tuple(allow_origin or ()))
-        serve(opening, principal, allowed, door, say=output.note)
+        door = Door(
+            host, PORT if port is None else o.number(port), tuple(allow_host or ()), tuple(allow_origin or ()),
+            Tls.read(tls_cert, tls_key), behind_proxy,
+        )  # fmt: skip
+        pace = Pace(RATE if rate is None else o.number(rate))
+        serve(opening, principal, allowed, door, pace=pace, say=output.note)
         leave(0)
     from grail_mem.mcp_server import stdio
 
@@ -125,6 +148,7 @@ def config_command(
     seen_by: As = None,
     read_only: ReadOnly = False,
     allow_apply: AllowApply = False,
+    allow_erase: AllowErase = False,
     name: Annotated[str, typer.Option("--name", metavar="NAME", help="What the client calls it.")] = "grail",
     root: o.Root = None,
     as_json: o.AsJson = False,
@@ -140,6 +164,7 @@ def config_command(
         *(["--as", seen_by] if seen_by else []),
         *(["--read-only"] if read_only else []),
         *(["--allow-apply"] if allow_apply else []),
+        *(["--allow-erase"] if allow_erase else []),
     ]
     command = [*_program(), "mcp", str(place.root.expanduser().resolve()), *options]
     told, text = config_for(client, name=name, command=command)
@@ -155,6 +180,10 @@ def add_command(
     words: Annotated[list[str] | None, typer.Argument(metavar="[DIR] AGENT/USER", hidden=True)] = None,
     *,
     label: Annotated[str, typer.Option("--label", metavar="TEXT", help="What it is for.", show_default=False)] = "",
+    expires: Annotated[
+        str | None,
+        typer.Option("--expires", metavar="WHEN", help="When it ends: 30d from now, or a date. [default: never]"),
+    ] = None,
     root: o.Root = None,
     as_json: o.AsJson = False,
 ) -> None:
@@ -162,7 +191,7 @@ def add_command(
     from grail_mem.mcp_server.opening import named, read_principal
 
     place, (whose,) = split("mcp token add", words, root, ["AGENT/USER"])
-    secret, made = _tokens(place).add(read_principal(whose), label=label)
+    secret, made = _tokens(place).add(read_principal(whose), label=label, expires=expires)
     if as_json:
         output.show_json({**made.to_dict(), "token": secret})
         return
@@ -179,7 +208,8 @@ def list_command(directory: o.Dir = None, *, root: o.Root = None, as_json: o.AsJ
     if as_json:
         output.show_json({"tokens": [token.to_dict() for token in found]})
     elif found:
-        output.table(["id", "for", "made", "label"], [[t.id, named(t.principal), t.added_at, t.label] for t in found])
+        rows = [[t.id, named(t.principal), t.added_at, _end_of(t), t.label] for t in found]
+        output.table(["id", "for", "made", "ends", "label"], rows)
     else:
         output.say("There are no tokens; `grail mcp token add AGENT/USER` makes one.")
 
@@ -195,6 +225,10 @@ def revoke_command(words: o.IdWords = None, *, root: o.Root = None, as_json: o.A
         output.show_json(gone.to_dict())
     else:
         output.say(f"revoked  {gone.id}  {named(gone.principal)}")
+
+
+def _end_of(token: Token) -> str:
+    return f"{token.expires_at} (expired)" if token.has_expired else token.expires_at or "never"
 
 
 def _tokens(place: Which) -> Tokens:

@@ -64,9 +64,9 @@ def _show(done: Retained) -> None:
     for path in done.undated:
         output.note(f"note: nothing tells how old {path} is; it stays")
     for path in done.doubtful:
-        output.note(
-            f"note: a file that cannot be read whole names {path}; it stays until `grail check` finds no fault there"
-        )
+        output.note(f"note: a file that cannot be read whole may quote {path}; it stays until that is mended")
+    for path in done.unreadable:
+        output.note(f"note: {path} cannot be read whole; `grail check` says why")
     for place in done.beyond if done.turns else ():
         output.note(f"may still hold it: {place}")
 

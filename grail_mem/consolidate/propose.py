@@ -51,7 +51,7 @@ class ProposalSet:
         ran: Kinds that were looked for.
         skipped: Kinds that could not be looked for, with the reason.
         n_declined: Findings left out because somebody rejected or undid them and their grounds are the same.
-        problems: What could not be read or used.
+        problems: What could not be read or used; for a session without files of proposals, which all share.
         took_s: How long it took, in seconds.
     """
 
@@ -156,7 +156,7 @@ def consolidate(
             path = ""
     return ProposalSet(
         tuple(standing(view, visible(view, waiting), decided)), tuple(fresh), path, tuple(detected.ran), detected.skipped, made.n_declined,
-        (*stored.problems, *reading.problems, *made.problems), time.monotonic() - began,
+        (*(stored.problems if principal is None else ()), *reading.problems, *made.problems), time.monotonic() - began,
     )  # fmt: skip
 
 

@@ -6,6 +6,7 @@ Knows nothing of how entries are written.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -27,6 +28,7 @@ from grail_mem.store.ledger_line import Entry
 from grail_mem.write.check import ledger_problems
 
 MAX_LIMIT: Final = 100_000
+_SEQ: Final = re.compile(r"[0-9]{1,16}")
 _MOST_AT_ONCE: Final = 10**15
 """More entries than one chain has of one moment, and more than it has at all."""
 _PAGE: Final = 200
@@ -224,7 +226,7 @@ def _cursor(entry: Entry) -> str:
 
 def _position(value: Any) -> tuple[str, str, int]:
     parts = value.split("/", 2) if isinstance(value, str) else ()
-    if len(parts) != 3 or not parts[1].isdecimal():  # noqa: PLR2004  time, number, chain
+    if len(parts) != 3 or not _SEQ.fullmatch(parts[1]):  # noqa: PLR2004  time, number, chain
         raise InputError("is none that an earlier page gave.")
     return parts[0], parts[2], int(parts[1])
 

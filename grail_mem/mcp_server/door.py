@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from grail_mem.errors import AccessError, ConflictError, InputError
+from grail_mem.mcp_server.tls import Tls
 from grail_mem.mcp_server.tokens import Tokens
 from grail_mem.model.scope import Principal
 
@@ -38,12 +39,16 @@ class Door:
         port: And the port; 0 takes a free one.
         names: Further names by which clients reach it.
         origins: Web pages that may call it, as browsers name them: `https://example.org`.
+        tls: The certificate with which it speaks TLS; None when it does not.
+        is_behind_proxy: Whether something in front of it speaks TLS in its place.
     """
 
     host: str
     port: int
     names: tuple[str, ...] = ()
     origins: tuple[str, ...] = ()
+    tls: Tls | None = None
+    is_behind_proxy: bool = False
 
     @property
     def is_loopback(self) -> bool:
@@ -56,7 +61,7 @@ class Door:
     @property
     def url(self) -> str:
         """Its address, for people."""
-        return f"http://{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}/mcp"
+        return f"http{'s' if self.tls else ''}://{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}/mcp"
 
     def require_keys(self, principal: Principal | None, tokens: Tokens) -> None:
         """Refuse to open when anybody could walk in, or nobody.
@@ -65,7 +70,7 @@ class Door:
             InputError: The options do not go together.
             AccessError: It is not said for whom it is, and there is no token that would say it.
         """
-        any_token = bool(tokens.all())
+        any_token = any(not token.has_expired for token in tokens.all())
         if not isinstance(self.port, int) or not 0 <= self.port <= _MAX_PORT:  # a command line gives what was typed
             raise InputError(f"--port must be a whole number from 0 to {_MAX_PORT}, not {self.port!r}.")
         if not self.is_loopback and principal is not None:
@@ -79,6 +84,11 @@ class Door:
             raise AccessError(
                 f"{where} for whom clients act; there is no token yet.",
                 hint=f"Use {ways}`grail mcp token add AGENT/USER`.",
+            )
+        if not self.is_loopback and self.tls is None and not self.is_behind_proxy:
+            raise InputError(
+                "Beyond loopback whoever sees the traffic could read the tokens.",
+                hint="Give --tls-cert and --tls-key, or --behind-proxy where a proxy in front speaks TLS.",
             )
         if not self.is_loopback and self._is_wildcard and not self.names:
             raise InputError(
@@ -101,7 +111,8 @@ class Door:
             return socket.create_server((self.host, self.port), family=family, backlog=_BACKLOG)
         except (OSError, UnicodeError) as error:
             raise ConflictError(
-                f"Nothing can listen at {self.host} port {self.port}: {error}.", hint="Give another --port or --host."
+                f"Nothing can listen at {self.host} port {self.port}: {_reason(error)}.",
+                hint="Give another --port or --host.",
             ) from error
 
     def refusal(self, hosts: Sequence[str], origins: Sequence[str]) -> Refused | None:
@@ -118,6 +129,10 @@ class Door:
         if any(origin not in self.origins for origin in origins):
             return Refused(403, "That web page may not call this server.")
         return None
+
+
+def _reason(error: OSError | UnicodeError) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or "it is no address"
 
 
 def bearer(headers: Sequence[str]) -> str | None:

@@ -12,6 +12,7 @@ import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, MutableMapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
+from time import monotonic
 from typing import Any, Final
 
 from grail_mem.errors import GrailError
@@ -19,6 +20,8 @@ from grail_mem.mcp_server.door import Door, bearer
 from grail_mem.mcp_server.greeting import known_versions
 from grail_mem.mcp_server.limits import Limits
 from grail_mem.mcp_server.opening import Opening
+from grail_mem.mcp_server.pace import Pace
+from grail_mem.mcp_server.tls import Tls
 from grail_mem.mcp_server.tokens import Tokens
 from grail_mem.model.scope import Principal
 from grail_mem.store.layout import Layout
@@ -28,6 +31,8 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 PATH: Final = "/mcp"
+NEEDED: Final = "A token is needed: Authorization: Bearer …."
+EXPIRED: Final = "The token has expired; the owner of the store makes another with `grail mcp token add`."
 _CLOSING_S: Final = 1
 _ALLOWED: Final = (
     "authorization, content-type, mcp-session-id, mcp-protocol-version, last-event-id, mcp-method, mcp-name"
@@ -35,7 +40,13 @@ _ALLOWED: Final = (
 
 
 def serve(
-    opening: Opening, principal: Principal | None, limits: Limits, door: Door, *, say: Callable[[str], None]
+    opening: Opening,
+    principal: Principal | None,
+    limits: Limits,
+    door: Door,
+    *,
+    pace: Pace | None = None,
+    say: Callable[[str], None],
 ) -> None:
     """Serve until a signal ends it.
 
@@ -44,6 +55,7 @@ def serve(
         principal: For whom clients without a token act, on loopback alone; None when every one needs a token.
         limits: What the server may do.
         door: Where it listens.
+        pace: How many requests each caller may send; None for the usual number.
         say: Told the address once it listens.
 
     Raises:
@@ -57,7 +69,11 @@ def serve(
     listening = door.listen()
     said = replace(door, port=listening.getsockname()[1])
     asyncio.new_event_loop().run_until_complete(
-        _serve(Hall(opening, principal, limits, door, tokens), listening, lambda: say(f"Serving at {said.url}"))
+        _serve(
+            Hall(opening, principal, limits, door, tokens, pace or Pace()),
+            listening,
+            lambda: say(f"Serving at {said.url}"),
+        )
     )
 
 
@@ -80,6 +96,8 @@ async def _serve(hall: Hall, listening: Any, ready: Callable[[], None]) -> None:
         server_header=False,
         lifespan="on",
         timeout_graceful_shutdown=_CLOSING_S,
+        ssl_certfile=hall.tls.cert if hall.tls else None,
+        ssl_keyfile=hall.tls.key if hall.tls else None,
     )
     server = Server(config)
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
@@ -91,12 +109,17 @@ class Hall:
     """The application that the web server calls: lets in whom the door lets in, each to a server of their own."""
 
     def __init__(
-        self, opening: Opening, principal: Principal | None, limits: Limits, door: Door, tokens: Tokens
+        self, opening: Opening, principal: Principal | None, limits: Limits, door: Door, tokens: Tokens, pace: Pace
     ) -> None:
         self._opening, self._principal, self._limits = opening, principal, limits
-        self._door, self._tokens = door, tokens
+        self._door, self._tokens, self._pace = door, tokens, pace
         self._rooms: dict[Principal, asyncio.Future[Any]] = {}
         self._kept: set[asyncio.Task[None]] = set()
+
+    @property
+    def tls(self) -> Tls | None:
+        """The certificate with which TLS is spoken; None when it is not."""
+        return self._door.tls
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request, or the beginning and end of everything."""
@@ -125,23 +148,35 @@ class Hall:
             await _answer(send, 204, "")
         else:
             try:
-                principal = await asyncio.to_thread(self._who, bearer(_headers(scope, b"authorization")))
+                who = await asyncio.to_thread(self._who, bearer(_headers(scope, b"authorization")))
             except GrailError as error:
                 await _answer(send, 500, f"{type(error).__name__}")
                 raise
-            if principal is None:
-                await _answer(
-                    send, 401, "A token is needed: Authorization: Bearer ….", [(b"www-authenticate", b"Bearer")]
-                )
+            if isinstance(who, str):
+                told = b'Bearer error="invalid_token"' if who is EXPIRED else b"Bearer"
+                await _answer(send, 401, who, [(b"www-authenticate", told)])
+                return
+            name, principal = who
+            wait_s = self._pace.wait_s(name, monotonic())
+            if wait_s:
+                why = f"Too many requests; come again in {wait_s} s."
+                await _answer(send, 429, why, [(b"retry-after", str(wait_s).encode())])
                 return
             manager = await self._room(principal)
             await manager.handle_request(scope, receive, send)
 
-    def _who(self, secret: str | None) -> Principal | None:
-        """Who comes: whose the token is; without one, for whom the server was started."""
+    def _who(self, secret: str | None) -> tuple[str, Principal] | str:
+        """Who comes, with what their requests are counted under: by the token, or for whom the server was started.
+
+        Returns:
+            In words why nobody does.
+        """
         if secret is None:
-            return self._principal
-        return self._tokens.whose(secret) if secret else None
+            return ("", self._principal) if self._principal is not None else NEEDED
+        token = self._tokens.named(secret) if secret else None
+        if token is None:
+            return NEEDED
+        return EXPIRED if token.has_expired else (token.id, token.principal)
 
     async def _room(self, principal: Principal) -> Any:
         if principal not in self._rooms:

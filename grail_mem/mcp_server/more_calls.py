@@ -84,7 +84,8 @@ def list_(asked: Asked) -> ToolResult:
     lines = [
         _line(*(f"{name}: {_flat(value)}" for name, value in item.items() if name != "key")) for item in page["items"]
     ]
-    return _lines(asked, "list", lines, {"what": values["what"], **page})
+    more = f'There is more: repeat the call with cursor "{page["cursor"]}".' if page["cursor"] else ""
+    return _lines(asked, "list", lines, {"what": values["what"], **page}, f"{page['total']} in all. {more}".rstrip())
 
 
 def cite(asked: Asked) -> ToolResult:

@@ -16,6 +16,7 @@ from grail_mem.mcp_server.more_tools import MORE_TOOLS
 from grail_mem.mcp_server.opening import Opening, named
 from grail_mem.model.scope import Principal
 from grail_mem.tools import TOOLS, Tool, Toolbox, ToolResult
+from grail_mem.tools.calls import ERASE
 from grail_mem.tools.field import read_fields
 from grail_mem.tools.result import failed, failed_by
 from grail_mem.tools.targets import STORE, targets_of
@@ -37,8 +38,15 @@ class Offer:
     def __init__(self, opening: Opening, principal: Principal | None, limits: Limits) -> None:
         self._opening, self._principal, self._limits = opening, principal, limits
         self._offered = {
-            tool.name: tool for tool in (*TOOLS, *MORE_TOOLS) if limits.offers(tool.name, read_only=tool.read_only)
+            tool.name: tool if limits.allow_erase else tool.without(ERASE)
+            for tool in (*TOOLS, *MORE_TOOLS)
+            if limits.offers(tool.name, read_only=tool.read_only)
         }
+
+    @property
+    def is_structured(self) -> bool:
+        """Whether answers carry their values beside the text."""
+        return self._limits.structured
 
     @property
     def caller(self) -> Memory | Session:
@@ -76,13 +84,16 @@ class Offer:
             "acting_for": named(self._principal),
             "read_only": self._limits.read_only,
             "may_apply": self._limits.allow_apply,
+            "may_erase": self._limits.allow_erase,
         }
         return MORE_CALLS[tool.name](Asked(caller, values, self._limits.budget_tokens, tell, may))
 
     @cached_property
     def _toolbox(self) -> Toolbox:
         five = [tool.name for tool in TOOLS if tool.name in self._offered]
-        return Toolbox(self.caller, budget_tokens=self._limits.budget_tokens, only=five)
+        return Toolbox(
+            self.caller, budget_tokens=self._limits.budget_tokens, only=five, may_erase=self._limits.allow_erase
+        )
 
     def _no_tool(self, name: str) -> ToolResult:
         hidden = {tool.name: tool for tool in (*TOOLS, *MORE_TOOLS)}.get(name)

@@ -6,6 +6,7 @@ Knows nothing of the protocol.
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -62,6 +63,19 @@ class Opening:
                     user_id=principal.user_id, agent_id=principal.agent_id, project_id=principal.project_id
                 )
             return self._sessions[principal]
+
+    def warm(self, principal: Principal | None) -> None:
+        """Load what a first question needs, so that the one who asks it waits less; nothing is written and no fault is told.
+
+        A search index is loaded where there is one and never made here, nor is anything noted as recalled.
+        """
+        with suppress(Exception):  # whatever it is, the first call meets it and says so
+            from grail_mem.index.catalog import has_catalog
+
+            caller = self.caller(principal)
+            caller.list_tags(limit=1)
+            if has_catalog(Layout(self.root)) and caller.settings.access_log != "on":
+                caller.search("what changed", limit=1)
 
     def close(self) -> None:
         """Let go of everything; calls under way end with an error."""

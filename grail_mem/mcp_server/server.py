@@ -72,7 +72,7 @@ class _Desk:
             told.over.set()
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=done.text)],
-            structured_content={**done.structured, "text": done.text},
+            structured_content={**done.structured, "text": done.text} if self._offer.is_structured else None,
             is_error=done.is_error,
         )
 

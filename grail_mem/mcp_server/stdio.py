@@ -113,6 +113,7 @@ class _Connection:
         from grail_mem.mcp_server.server import make_server
 
         server = make_server(Offer(self._opening, self._principal, self._limits))
+        threading.Thread(target=self._opening.warm, args=(self._principal,), daemon=True, name="grail-mcp-warm").start()
         to_server, incoming = anyio.create_memory_object_stream[Any](0)
         outgoing, from_server = anyio.create_memory_object_stream[Any](0)
         async with anyio.create_task_group() as group:

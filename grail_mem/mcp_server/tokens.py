@@ -9,23 +9,25 @@ import hashlib
 import hmac
 import json
 import os
+import re
 import secrets
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
 from grail_mem.errors import ConflictError, InputError, NotFoundError, StoreError
 from grail_mem.model.scope import Principal, make_principal
-from grail_mem.model.times import format_time
+from grail_mem.model.times import format_time, parse_time, parse_when
 from grail_mem.store.files import FileState, read_file, replace_file, state_of, translated
 from grail_mem.store.layout import Layout
 from grail_mem.store.lock import exclusive
 
 FILE: Final = "mcp-tokens.json"
 PREFIX: Final = "grail_"
+_SPAN: Final = re.compile(r"\s*[0-9]+\s*[A-Za-z]+\s*")
 _SECRET_BYTES: Final = 32
 _ID_BYTES: Final = 4
 _MAX_LABEL: Final = 80
@@ -42,6 +44,7 @@ class Token:
         label: What it is for, in words.
         added_at: When it was made, UTC.
         sha256: The digest of the token. It has 256 random bits, so nothing slower is needed.
+        expires_at: From when on it counts no longer, UTC; empty when it does not end.
     """
 
     id: str
@@ -49,13 +52,19 @@ class Token:
     label: str
     added_at: str
     sha256: str
+    expires_at: str = ""
+
+    @property
+    def has_expired(self) -> bool:
+        """Whether its time is over."""
+        return bool(self.expires_at) and parse_time(self.expires_at) <= datetime.now(UTC)
 
     def to_dict(self) -> dict[str, Any]:
         """What may be shown of it, as plain JSON values."""
         whose = self.principal
         return {
             "id": self.id, "agent_id": whose.agent_id, "user_id": whose.user_id, "project_id": whose.project_id,
-            "label": self.label, "added_at": self.added_at,
+            "label": self.label, "added_at": self.added_at, "expires_at": self.expires_at or None, "expired": self.has_expired,
         }  # fmt: skip
 
 
@@ -72,7 +81,7 @@ class Tokens:
         return self._path
 
     def all(self) -> tuple[Token, ...]:
-        """The tokens that count, in the order in which they were made.
+        """The tokens that were not taken back, in the order in which they were made; some may have expired.
 
         Raises:
             StoreError: The file cannot be read, or others than its owner may write it.
@@ -94,30 +103,43 @@ class Tokens:
 
     def whose(self, secret: str) -> Principal | None:
         """Whose token this is; None when it is none that counts."""
+        token = self.named(secret)
+        return None if token is None or token.has_expired else token.principal
+
+    def named(self, secret: str) -> Token | None:
+        """What is kept of a token, whether it has expired or not; None when there is none."""
         digest = _digest(secret)
         found = None
         for token in self.all():  # all of them are looked at, so that the time tells nothing
             if hmac.compare_digest(token.sha256, digest):
-                found = token.principal
+                found = token
         return found
 
-    def add(self, principal: Principal, *, label: str = "") -> tuple[str, Token]:
+    def add(self, principal: Principal, *, label: str = "", expires: str | None = None) -> tuple[str, Token]:
         """Make a token; it is returned this once and kept nowhere.
 
+        Args:
+            principal: Whose it is.
+            label: What it is for.
+            expires: When it ends: a span from now such as `30d`, or a time; None for no end.
+
         Raises:
-            InputError: The label cannot be used.
+            InputError: The label cannot be used, or the end is no time that is still to come.
             StoreError: The file could not be written.
         """
         if len(label) > _MAX_LABEL or not label.isprintable():
             raise InputError(f"A label is one line of at most {_MAX_LABEL} characters, not {label[:30]!r}.")
+        now = datetime.now(UTC).replace(microsecond=0)
+        ends_at = "" if expires is None else format_time(_end(expires, now))
         secret = PREFIX + secrets.token_urlsafe(_SECRET_BYTES)
         with self._changing() as there:
             made = Token(
                 _free_id(there),
                 principal,
                 label,
-                format_time(datetime.now(UTC).replace(microsecond=0)),
+                format_time(now),
                 _digest(secret),
+                ends_at,
             )
             self._write([*there, made])
         return secret, made
@@ -142,8 +164,22 @@ class Tokens:
             yield self.all()
 
     def _write(self, tokens: Iterable[Token]) -> None:
-        listed = [{**token.to_dict(), "sha256": token.sha256} for token in tokens]
+        listed = [
+            {name: value for name, value in token.to_dict().items() if name != "expired"} | {"sha256": token.sha256}
+            for token in tokens
+        ]
         replace_file(self._path, json.dumps({"tokens": listed}, indent=1).encode() + b"\n")
+
+
+def _end(text: str, now: datetime) -> datetime:
+    """When a token ends: a span counted from now, or the time that is named."""
+    at = parse_when(text, now=now)
+    if at < now and _SPAN.fullmatch(text):  # which the reader of times counts backwards
+        with suppress(OverflowError):
+            at = now + (now - at)
+    if at - now < timedelta(seconds=1):
+        raise InputError(f"--expires must lie ahead, not {text!r}.", hint="Write a span such as 30d, or a date.")
+    return at.replace(microsecond=0)
 
 
 def _digest(secret: str) -> str:
@@ -166,6 +202,9 @@ def _tokens(data: bytes, path: Path) -> Iterator[Token]:
             digest = item["sha256"]
             if len(bytes.fromhex(digest)) != hashlib.sha256().digest_size:
                 raise ValueError(digest)
-            yield Token(str(item["id"]), whose, str(item["label"]), str(item["added_at"]), digest)
+            ends_at = item.get("expires_at") or ""
+            if ends_at:
+                parse_time(ends_at)  # an end that cannot be read would be none
+            yield Token(str(item["id"]), whose, str(item["label"]), str(item["added_at"]), digest, ends_at)
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         raise StoreError(f"{path} is damaged.", hint="Delete it and make the tokens anew.") from error

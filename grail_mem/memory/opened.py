@@ -102,6 +102,14 @@ class Opened:
         """The settings the store was opened with."""
         return self._settings
 
+    @property
+    def state(self) -> tuple[object, ...]:
+        """What answers depend on beside the time; while it is equal, nothing that counts changed."""
+        with self._lock:
+            view = self._open()
+            view.refresh()
+            return view.state
+
     def close(self) -> None:
         """Wait for a compaction under way and let go of every file; the object cannot be used afterwards."""
         thread = self._compacting

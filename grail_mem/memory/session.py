@@ -7,7 +7,7 @@ grants are kept.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from grail_mem.index.embedder import Embedder
@@ -70,6 +70,15 @@ class Session(Writing, Revising, Turning, Forgetting, Reading, Consolidating, Sc
             view.catch_up()
             readable = view.access.scopes("read") or ()
         return (self.principal.private, *(scope for scope in readable if scope != self.principal.private))
+
+    @property
+    def rights(self) -> Mapping[str, frozenset[str]]:
+        """By scope what it may do there; none where it may not read, since nothing can be done to what is not seen."""
+        with self._lock:
+            view = self._open()
+            view.catch_up()
+            held = view.access.rights
+        return {scope: rights for scope, rights in held.items() if "read" in rights}
 
     @property
     def writable(self) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, fields, replace
 from datetime import date, datetime
 from hashlib import blake2b
+from math import isfinite
 from typing import Any, Final, Literal, NamedTuple
 
 from grail_mem.errors import InputError
@@ -21,6 +22,7 @@ from grail_mem.model.observation import KINDS, SOURCE_KINDS, STATUSES
 from grail_mem.model.problem import Gather
 from grail_mem.model.scope import clean_scope
 from grail_mem.model.times import from_us, parse_when, to_us
+from grail_mem.model.ulid import is_id
 
 Order = Literal["newest", "oldest", "recorded", "confidence"]
 ORDERS: Final = ("newest", "oldest", "recorded", "confidence")
@@ -29,6 +31,9 @@ MAX_LIMIT: Final = 100_000
 MAX_TEXT: Final = 1_000
 MAX_VALUES: Final = 1_000
 """Most values of one condition; every one is compared with every row outside the snapshot."""
+
+_MOST: Final = 2**63 - 1
+"""No number that rows are put in order by is higher, nor is its negative lower."""
 
 Time = str | date | datetime
 Texts = str | Iterable[str]
@@ -373,13 +378,21 @@ def write_cursor(order: Order, digest: str, after: Position) -> str:
     return base64.urlsafe_b64encode(json.dumps([order, digest, *after]).encode()).decode().rstrip("=")
 
 
+def _is_number(value: object) -> bool:
+    """Whether a value is one that rows are put in order by."""
+    return (type(value) is int and abs(value) <= _MOST) or (type(value) is float and isfinite(value))
+
+
 def _read_cursor(cursor: str, order: Order, digest: str) -> Position:
     try:
         padded = cursor + "=" * (-len(cursor) % 4)
         made_for, made_with, value, us, id_ = json.loads(base64.urlsafe_b64decode(padded))
-        position = Position(0.0 + value if isinstance(value, float) else int(value), int(us), str(id_))
-    except (ValueError, TypeError, AttributeError, OverflowError, RecursionError) as error:
-        raise InputError("cursor is not one that an earlier answer gave.") from error
+        position = Position(value, us, id_)
+        is_place = _is_number(value) and type(us) is int and abs(us) <= _MOST and is_id(id_)
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        is_place = False
+    if not is_place:
+        raise InputError("cursor is not one that an earlier answer gave.")
     if made_for != order or made_with != digest:
         raise InputError("cursor belongs to another filter or order; repeat both as in the call that gave it.")
     return position

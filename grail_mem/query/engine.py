@@ -103,9 +103,9 @@ def index_errors(path: object) -> Iterator[None]:
     try:
         yield
     except duckdb.Error as error:
-        reason = str(error).splitlines()[0]
         raise IndexUnusableError(
-            f"The index file {path} cannot be used: {reason}.", hint="`grail rebuild` makes it anew from the files."
+            f"The index file {path} cannot be used ({type(error).__name__}).",
+            hint="`grail rebuild` makes it anew from the files.",
         ) from error
 
 
@@ -117,8 +117,7 @@ def write_errors(path: object) -> Iterator[None]:
     try:
         yield
     except duckdb.Error as error:
-        reason = str(error).splitlines()[0]
         raise StoreError(
-            f"The index file {path} could not be written: {reason}.",
+            f"The index file {path} could not be written ({type(error).__name__}).",
             hint="The snapshot before it stays in use; free some space and repeat the call.",
         ) from error

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from grail_mem.errors import InputError
 from grail_mem.model.names import entity_key
@@ -18,6 +19,8 @@ if TYPE_CHECKING:  # a quarter of a second, for those who ask for a graph
     import networkx as nx
 
 MAX_LIMIT = 100_000
+_MOST: Final = 2**63 - 1
+"""No count in DuckDB is higher."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,21 +91,31 @@ def _page(session: SqlSession, text: str, order: str, place: tuple[str, ...], li
     rows = session.ask(f"SELECT * FROM ({text}) {where} ORDER BY {order} LIMIT {limit + 1:d}", values).to_pylist()
     total = session.ask(f"SELECT count(*) AS n FROM ({text})").column("n")[0].as_py()
     more, rows = len(rows) > limit, rows[:limit]
-    return Listed(tuple(rows), total, _write(rows[-1], place) if more else None)
+    return Listed(tuple(rows), total, _write([rows[-1][name] for name in place], place) if more else None)
 
 
-def _write(row: dict[str, Any], place: tuple[str, ...]) -> str:
-    return base64.urlsafe_b64encode(json.dumps([place, [row[name] for name in place]]).encode()).decode()
+def _write(values: Sequence[Any], place: tuple[str, ...]) -> str:
+    return base64.urlsafe_b64encode(json.dumps([place, values]).encode()).decode()
 
 
 def _read(cursor: str, place: tuple[str, ...]) -> list[Any]:
+    """The place in a list that a cursor names: a text, behind a number where the list goes by one first.
+
+    Raises:
+        InputError: It is none that `_write` could have made for this list.
+    """
     try:
         made_for, values = json.loads(base64.urlsafe_b64decode(cursor))
-        if made_for == list(place) and len(values) == len(place):
-            return list(values)
-    except (ValueError, TypeError, RecursionError):
+        *numbers, text = values
+        text.encode()  # half a surrogate pair is no text
+        is_place = made_for == list(place) and len(values) == len(place) and _write(values, place) == cursor
+        if is_place and all(type(number) is int and 0 <= number <= _MOST for number in numbers):
+            return [*numbers, text]
+    except (ValueError, TypeError, AttributeError, RecursionError):
         pass
-    raise InputError("cursor is not one that an earlier page of this list gave.")
+    raise InputError(
+        "cursor is not one that an earlier page of this list gave.", hint="Leave it out to begin with the first page."
+    )
 
 
 def _plain(row: dict[str, Any]) -> dict[str, Any]:

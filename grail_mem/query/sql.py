@@ -64,6 +64,15 @@ _ALL: Final = {
 }
 TWIN: Final = "current_"
 """Before the name of a view: the same of what recall gives when history is not asked for."""
+_KEPT: Final = ("mentions", "relationships", "entities")
+"""Views that unpack lists of every row or sum them up, whatever the time is; they become tables when a second question rests on them."""
+_RESTS_ON: Final = {
+    "mentions": re.compile(r"\b(mentions|entities|communities)\b", re.IGNORECASE),
+    "relationships": re.compile(r"\brelationships\b", re.IGNORECASE),
+    "entities": re.compile(r"\bentities\b", re.IGNORECASE),
+}
+_MOST_KEPT: Final = 3_000_000
+"""Rows of such a table; unpacking more takes memory that a process may not have. Chosen: some 300 MB."""
 _CURRENT: Final = """
 SELECT * FROM rows
 WHERE status <> 'archived' AND (status <> 'superseded' OR valid_until IS NOT NULL)
@@ -87,6 +96,8 @@ class SqlSession:
 
     def __init__(self, view: View) -> None:
         self._made_from = view.state
+        self._asked: dict[str, int] = {}
+        self._kept: set[str] = set()
         self.path = view.layout.snapshots / view.manifest.name / ROWS
         self.con: duckdb.DuckDBPyConnection = connect(threads=2)
         with index_errors(self.path):
@@ -132,6 +143,20 @@ class SqlSession:
         self.con.execute("INSERT INTO counting SELECT unnest(?::BIGINT[])", [np.flatnonzero(some).tolist()])
         return f"file_row_number {'IN' if reader.scopes is not None else 'NOT IN'} (SELECT rid FROM counting)"
 
+    def _keep_what_is_asked_again(self, text: str) -> None:
+        """Make a table of a view that unpacks lists, once a second question rests on it in this state."""
+        for name in _KEPT:
+            if name in self._kept or not _RESTS_ON[name].search(text):
+                continue
+            self._asked[name] = self._asked.get(name, 0) + 1
+            if self._asked[name] < 2:  # noqa: PLR2004  the first may be the only one
+                continue
+            self._kept.add(name)
+            found = self.con.execute(f"SELECT count(*) FROM {name}").fetchone()
+            if found is not None and found[0] <= _MOST_KEPT:
+                self.con.execute(f"CREATE TABLE kept_{name} AS SELECT * FROM {name}")
+                self.con.execute(f"CREATE OR REPLACE VIEW {name} AS SELECT * FROM kept_{name}")
+
     def is_current(self, view: View) -> bool:
         """Whether the view still says what this was made from."""
         return self._made_from == view.state
@@ -158,6 +183,7 @@ class SqlSession:
                 raise InputError(
                     "Only one SELECT statement can be asked.", hint=f"The views are {', '.join(sorted(VIEWS))}."
                 )
+            self._keep_what_is_asked_again(text)
             self.con.execute("BEGIN TRANSACTION READ ONLY")  # a SELECT may hold an INSERT inside
             try:
                 return self.con.sql(text, params=params).to_arrow_table()

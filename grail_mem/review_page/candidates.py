@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from grail_mem.errors import InputError
+from grail_mem.review_page.rights import denied, denied_anywhere
 from grail_mem.review_page.site import Form, Said, Site
 from grail_mem.review_page.words import counted
 from grail_mem.write.approve import Decided
@@ -36,6 +37,8 @@ def show_candidates(site: Site, request: Request) -> Response:
         request, "candidates.html", here="candidates", listed=shown, status=status, total=len(chosen), begin=begin,
         after=shown[-1].id if begin + ON_A_PAGE < len(chosen) else None,
         statuses={name: sum(one.status == name for one in every) for name in STATUSES},
+        denied={one.id: denied(site, "apply", [one.observation.scope]) if one.observation else "" for one in shown},
+        submit_denied=denied_anywhere(site, "propose"),
     )  # fmt: skip
 
 

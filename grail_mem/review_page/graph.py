@@ -8,22 +8,29 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
+from urllib.parse import quote_plus
 
+from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import Response
 
 from grail_mem.consolidate.graph.partition import places
 from grail_mem.errors import MissingDependencyError
 from grail_mem.model.names import entity_key
+from grail_mem.model.untrusted import shown
 from grail_mem.review_page.site import Site
-from grail_mem.review_page.words import cut
+from grail_mem.review_page.words import cut, label
 
 MOST: Final = 150
 """Entities in a picture; more cannot be told apart."""
 _LABELLED: Final = 40
 _WIDTH, _HEIGHT = 1000.0, 680.0
-_MARGINS: Final = (84.0, 44.0)
+_MARGINS: Final = (84.0, 52.0)
 """Left and right, and above and below: names are wider than high."""
+_NAME_SHOWN: Final = 26
+"""Characters of a name that are written beside its circle."""
+_HALF_CHARACTER: Final = 10.5
+"""Half the width that a character takes at most, on the narrowest screen, where names are written largest."""
 _COLOURS: Final = 7
 """Colours that are told apart, one for each of the most frequent types of entities; others share the last."""
 _TIES_SHOWN: Final = 12
@@ -45,10 +52,12 @@ SELECT e.key, e.name, e.types, e.n_observations FROM chosen c JOIN entities e US
 ORDER BY e.key = $key DESC, c.n DESC, e.key
 """
 _TOGETHER: Final = """
-WITH chosen AS (SELECT DISTINCT observation_id, key FROM mentions WHERE key IN (SELECT unnest($keys::VARCHAR[])))
-SELECT a.key AS a, b.key AS b, count(*) AS n FROM chosen a JOIN chosen b USING (observation_id)
-WHERE a.key < b.key GROUP BY a.key, b.key
+WITH wanted AS (SELECT unnest($keys::VARCHAR[]) AS key, unnest(range(len($keys::VARCHAR[])))::USMALLINT AS number),
+     chosen AS (SELECT DISTINCT hash(m.observation_id) AS o, w.number AS number FROM mentions m JOIN wanted w USING (key))
+SELECT a.number AS a, b.number AS b, count(*)::INTEGER AS n FROM chosen a JOIN chosen b USING (o)
+WHERE a.number < b.number GROUP BY a.number, b.number
 """
+"""By numbers, which are joined faster than names; two ids of one hash in 2^64 would draw one line too thick."""
 _STATED: Final = """
 WITH names AS (SELECT DISTINCT name FROM mentions WHERE key IN (SELECT unnest($keys::VARCHAR[])))
 SELECT source, target, relationship_type, count(*) AS n FROM relationships
@@ -65,6 +74,7 @@ class Node:
         number: Its place in the list.
         key: Its normalised name.
         name: Its name.
+        asked: Its name as the query of an address has it.
         types: What it is.
         n: Observations that mention it.
         colour: Number of its colour, from 0.
@@ -72,12 +82,15 @@ class Node:
         y: From the top.
         radius: Half its width.
         is_labelled: Whether its name is written from the start.
+        written: Its name as it is written beside its circle.
+        anchor: From where it is written, so that no edge of the picture cuts it: `start` of it, `middle` or `end`.
         ties: Its ties, the strongest first: how, the other's number and name, and whether it leads there.
     """
 
     number: int
     key: str
     name: str
+    asked: str
     types: tuple[str, ...]
     n: int
     colour: int
@@ -85,7 +98,9 @@ class Node:
     y: float
     radius: float
     is_labelled: bool
-    ties: tuple[tuple[str, int, str, bool], ...] = ()
+    written: str
+    anchor: str
+    ties: tuple[tuple[Markup, int, Markup, bool], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +133,17 @@ def show_graph(site: Site, request: Request) -> Response:
     entity = request.query_params.get("entity", "").strip()
     community = request.query_params.get("community", "").strip().strip("/")
     key = entity_key(entity) if entity else ""
+    drawn = site.drawn(
+        ("graph", key, "" if key else community), "picture.html", lambda: _values(site, key=key, community=community)
+    )
+    return site.page(
+        request, "graph.html", here="graph", drawn=drawn, entity=entity, community=community, most=MOST,
+        is_cut=f'data-node="{MOST - 1}"' in drawn,
+    )  # fmt: skip
+
+
+def _values(site: Site, *, key: str, community: str) -> dict[str, Any]:
+    """What the part of the page with picture and list shows."""
     if key:
         rows = site.store.sql(_AROUND, {"key": key, "most": MOST}).to_pylist()
     elif community:
@@ -125,10 +151,7 @@ def show_graph(site: Site, request: Request) -> Response:
     else:
         rows = site.store.sql(_TOP, {"most": MOST}).to_pylist()
     picture = _picture(site, rows) if rows else Picture()
-    return site.page(
-        request, "graph.html", here="graph", picture=picture, entity=entity, community=community, key=key,
-        width=int(_WIDTH), height=int(_HEIGHT), is_cut=len(rows) == MOST,
-    )  # fmt: skip
+    return {"picture": picture, "key": key, "width": int(_WIDTH), "height": int(_HEIGHT)}
 
 
 def _picture(site: Site, rows: Sequence[Mapping[str, Any]]) -> Picture:
@@ -145,21 +168,23 @@ def _picture(site: Site, rows: Sequence[Mapping[str, Any]]) -> Picture:
     ties = _ties(edges, [row["name"] for row in rows])
     nodes = tuple(
         Node(
-            at, row["key"], row["name"], tuple(row["types"] or ()), row["n_observations"],
+            at, row["key"], row["name"], quote_plus(row["name"]), tuple(row["types"] or ()), row["n_observations"],
             colour[(row["types"] or [""])[0]], *spots[at], round(5 + 13 * (row["n_observations"] / most) ** 0.5, 1),
-            at < _LABELLED, ties[at],
+            at < _LABELLED, cut(row["name"], _NAME_SHOWN), _anchor(spots[at][0], row["name"]), ties[at],
         )
         for at, row in enumerate(rows)
     )  # fmt: skip
     return Picture(nodes, tuple(edges), tuple((name or "no type", colour[name]) for name in ranked[: _COLOURS + 1]))
 
 
+def _anchor(x: float, name: str) -> str:
+    half = _HALF_CHARACTER * len(cut(name, _NAME_SHOWN))
+    return "start" if x < half else "end" if x > _WIDTH - half else "middle"
+
+
 def _edges(site: Site, keys: Sequence[str]) -> list[Edge]:
     number = {key: at for at, key in enumerate(keys)}
-    together = {
-        (number[row["a"]], number[row["b"]]): row["n"]
-        for row in site.store.sql(_TOGETHER, {"keys": list(keys)}).to_pylist()
-    }
+    together = {(row["a"], row["b"]): row["n"] for row in site.store.sql(_TOGETHER, {"keys": list(keys)}).to_pylist()}
     stated: dict[tuple[int, int], dict[str, int]] = {}
     for row in site.store.sql(_STATED, {"keys": list(keys)}).to_pylist():
         a, b = number.get(entity_key(row["source"])), number.get(entity_key(row["target"]))
@@ -173,12 +198,13 @@ def _edges(site: Site, keys: Sequence[str]) -> list[Edge]:
     return sorted(made, key=lambda edge: (not edge.types, -edge.n, edge.a, edge.b))[:_EDGES]
 
 
-def _ties(edges: Sequence[Edge], names: Sequence[str]) -> list[tuple[tuple[str, int, str, bool], ...]]:
-    made: list[list[tuple[str, int, str, bool]]] = [[] for _ in names]
+def _ties(edges: Sequence[Edge], names: Sequence[str]) -> list[tuple[tuple[Markup, int, Markup, bool], ...]]:
+    made: list[list[tuple[Markup, int, Markup, bool]]] = [[] for _ in names]
+    said = [escape(shown(cut(name, 60))) for name in names]  # each stands in many ties
     for edge in sorted(edges, key=lambda edge: (not edge.types, -edge.n)):
-        how = ", ".join(edge.types)
+        how = escape(shown(label(", ".join(edge.types)).lower()))
         for own, other, leads in ((edge.a, edge.b, True), (edge.b, edge.a, False)):
-            made[own].append((how, other, cut(names[other], 60), leads))
+            made[own].append((how, other, said[other], leads))
     return [tuple(ties[:_TIES_SHOWN]) for ties in made]
 
 

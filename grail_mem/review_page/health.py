@@ -15,6 +15,7 @@ from starlette.responses import Response
 from grail_mem.index.catalog import has_catalog
 from grail_mem.memory import Memory
 from grail_mem.memory.session import Session
+from grail_mem.review_page.rights import denied_anywhere
 from grail_mem.review_page.site import Form, Said, Site
 from grail_mem.review_page.work import Told
 from grail_mem.store.layout import Layout
@@ -102,7 +103,7 @@ def show_log(site: Site, request: Request) -> Response:
     found = site.store.log(action=action, limit=ON_A_PAGE, cursor=cursor)
     return site.page(
         request, "log.html", here="log", entries=found.entries, cursor=found.cursor, action=action or "",
-        is_next=cursor is not None,
+        is_next=cursor is not None, restore_denied=denied_anywhere(site, "forget"),
     )  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from grail_mem.model.lineage import predecessors
 from grail_mem.model.observation import PINNED, Observation
 from grail_mem.model.untrusted import shown
 from grail_mem.recall.cite import Cited
+from grail_mem.review_page.rights import denied
 from grail_mem.review_page.site import Form, Said, Site
 
 REVISIONS: Final = ("confirm", "correct", "supersede", "expire", "dispute")
@@ -46,6 +47,7 @@ def show_observation(site: Site, request: Request) -> Response:
         request, "observation.html", here="browse", o=o, cited=_cited(site, id_), revisions=history.revisions,
         steps=history.steps[-50:], before=before, is_pinned=bool(o.extra.get(PINNED)), fields=_fields(o),
         related=_titles(site, o.related_to), conflicts=_titles(site, o.conflicts_with), actions=REVISIONS,
+        write_denied=denied(site, "write", [o.scope]), forget_denied=denied(site, "forget", [o.scope]),
     )  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from grail_mem.consolidate.outcome import FileChange, Outcome
 from grail_mem.consolidate.proposal import STATUSES, Proposal
 from grail_mem.errors import GrailError, InputError, NotFoundError
 from grail_mem.model.untrusted import shown
+from grail_mem.review_page.rights import denied_anywhere, denied_proposals
 from grail_mem.review_page.site import Form, Said, Site
 from grail_mem.review_page.words import DiffRow, counted, diff_rows, is_cut, label
 
@@ -72,6 +73,7 @@ class Card:
         files: What applying would do to each file.
         why_not: Why it cannot be applied now; empty when it can.
         quotes: What speaks for it.
+        denied: Why this reader may not decide on it; empty for one who may.
         after: The card that follows, where the page goes on when this one is decided.
     """
 
@@ -79,6 +81,7 @@ class Card:
     files: tuple[FileRow, ...]
     why_not: tuple[str, ...]
     quotes: tuple[Quoted, ...]
+    denied: str = ""
     after: str = ""
 
 
@@ -92,20 +95,24 @@ def show_proposals(site: Site, request: Request) -> Response:
     chosen = [one for one in of_status if kind is None or one.kind == kind]
     last = max((len(chosen) - 1) // ON_A_PAGE, 0)
     at = min(_page_number(request), last)
-    cards = [card(site, one) for one in chosen[at * ON_A_PAGE : (at + 1) * ON_A_PAGE]]
+    shown_now = chosen[at * ON_A_PAGE : (at + 1) * ON_A_PAGE]
+    why_denied = denied_proposals(site, shown_now)
+    cards = [card(site, one, denied=why_denied[one.id]) for one in shown_now]
     kinds = Counter(one.kind for one in of_status)
     return site.page(
         request, "proposals.html", here="proposals", cards=_chained(cards), status=status, kind=kind, at=at, last=last,
         total=len(chosen), kinds={name: kinds[name] for name in dict.fromkeys((*KINDS, *kinds)) if kinds[name]},
         statuses={name: sum(one.status == name for one in every) for name in STATUSES},
         work=site.work.of("consolidate"), others=tuple(name for name in KINDS),
+        look_denied=denied_anywhere(site, "propose"), all_denied=denied_anywhere(site, "apply"),
     )  # fmt: skip
 
 
 def show_proposal(site: Site, request: Request) -> Response:
     """One card."""
     one = _named(site, [request.path_params["id"]])[0]
-    return site.page(request, "proposal.html", here="proposals", card=card(site, one), work=None)
+    shown_one = card(site, one, denied=denied_proposals(site, [one])[one.id])
+    return site.page(request, "proposal.html", here="proposals", card=shown_one, work=None)
 
 
 def confirm_proposals(site: Site, request: Request) -> Response:
@@ -113,9 +120,12 @@ def confirm_proposals(site: Site, request: Request) -> Response:
     action, kind = request.query_params.get("action", ""), request.query_params.get("kind", "")
     if action not in ("apply", "reject"):
         raise InputError("There is no such decision.", hint="Choose apply or reject.")
-    waiting = site.store.proposals(kind=kind or None)
+    every = site.store.proposals(kind=kind or None)
+    why_denied = denied_proposals(site, every)
+    waiting = [one for one in every if not why_denied[one.id]]
     return site.page(
-        request, "confirm.html", here="proposals", action=action, kind=kind, listed=waiting[:MOST_AT_ONCE], total=len(waiting)
+        request, "confirm.html", here="proposals", action=action, kind=kind, listed=waiting[:MOST_AT_ONCE], total=len(waiting),
+        denied=tuple(dict.fromkeys(filter(None, why_denied.values()))), n_denied=len(every) - len(waiting),
     )  # fmt: skip
 
 
@@ -138,7 +148,7 @@ def start_consolidation(site: Site, request: Request, form: Form) -> Response:  
     return site.back(form, said, to="/proposals")
 
 
-def card(site: Site, one: Proposal) -> Card:
+def card(site: Site, one: Proposal, *, denied: str) -> Card:
     """A proposal with what its card shows."""
     files: tuple[FileChange, ...] = ()
     why_not: tuple[str, ...] = ()
@@ -152,7 +162,7 @@ def card(site: Site, one: Proposal) -> Card:
         FileRow(file.id, file.action, file.was, file.path, tuple(diff_rows(file.diff)), is_cut(file.diff))
         for file in files
     )
-    return Card(one, rows, why_not, tuple(_quoted(site, q.id, q.text, q.note) for q in one.evidence.quotes))
+    return Card(one, rows, why_not, tuple(_quoted(site, q.id, q.text, q.note) for q in one.evidence.quotes), denied)
 
 
 def _quoted(site: Site, id_: str, text: str, note: str) -> Quoted:

@@ -6,10 +6,13 @@ Knows nothing of what it shows.
 from __future__ import annotations
 
 import socket
+import threading
 from collections.abc import Callable
+from contextlib import suppress
 
 import uvicorn
 
+from grail_mem.consolidate.graph.partition import check_graph_extra
 from grail_mem.errors import ConflictError
 from grail_mem.memory import Memory
 from grail_mem.memory.session import Session
@@ -36,9 +39,17 @@ def serve(store: Memory | Session, *, port: int = 0, is_read_only: bool = False,
         app, log_config=None, log_level="critical", access_log=False, server_header=False, date_header=False, lifespan="off", ws="none",
         timeout_graceful_shutdown=2,
     )  # fmt: skip
+    threading.Thread(target=_warm, args=(store,), daemon=True, name="grail-review-warm").start()
     ready(keys.address)  # the socket listens already: who comes early waits
     uvicorn.Server(config).run(sockets=[listening])
     app.state.site.work.wait()
+
+
+def _warm(store: Memory | Session) -> None:
+    """Load what the first pages need, while the browser opens; a fault is met and told by the page itself."""
+    with suppress(Exception):
+        store.sql("SELECT count(*) FROM observations")
+        check_graph_extra()
 
 
 def listen(port: int) -> socket.socket:

@@ -15,6 +15,7 @@ from typing import Any, Final
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -28,6 +29,8 @@ from grail_mem.review_page.markdown import rendered
 from grail_mem.review_page.work import Work
 
 HERE: Final = Path(__file__).parent
+_MOST_DRAWN: Final = 32
+"""Parts of pages that are kept while the store stays as it is; the largest are some 200 KB."""
 _MOST_SAID: Final = 50
 """What forms came to that is kept for the page after them."""
 THEMES: Final = ("auto", "light", "dark")
@@ -83,6 +86,8 @@ class Site:
     keys: Keys
     is_read_only: bool = False
     work: Work = field(default_factory=Work)
+    _drawn: OrderedDict[tuple[str, ...], Markup] = field(default_factory=OrderedDict)
+    _drawn_of: tuple[object, ...] = ()
     _said: OrderedDict[str, Said] = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _templates: Environment = field(init=False)
@@ -110,6 +115,11 @@ class Site:
         """Whose view this is; empty for the owner's."""
         return "" if isinstance(self.store, Memory) else self.store.principal.private
 
+    @property
+    def rights(self) -> Mapping[str, frozenset[str]]:
+        """By scope what may be done there, for a session; the owner may do everything."""
+        return {} if isinstance(self.store, Memory) else self.store.rights
+
     def page(self, request: Request, template: str, *, here: str, code: int = 200, **values: Any) -> Response:
         """A page from a template.
 
@@ -129,6 +139,30 @@ class Site:
         }  # fmt: skip
         made = self._templates.get_template(template).render(common | values)
         return HTMLResponse(made, code)
+
+    def drawn(self, key: tuple[str, ...], template: str, make: Callable[[], Mapping[str, Any]]) -> Markup:
+        """A part of a page, kept while the store stays as it is.
+
+        Args:
+            key: What it shows.
+            template: Its file, which may use nothing but the values made for it.
+            make: Gives the values.
+        """
+        state = self.store.state
+        with self._lock:
+            if self._drawn_of != state:
+                self._drawn_of = state
+                self._drawn.clear()
+            if key in self._drawn:
+                self._drawn.move_to_end(key)
+                return self._drawn[key]
+        made = Markup(self._templates.get_template(template).render(make()))  # noqa: S704  a template of ours, which escapes
+        with self._lock:
+            if self._drawn_of == state:  # else it changed meanwhile
+                self._drawn[key] = made
+                while len(self._drawn) > _MOST_DRAWN:
+                    self._drawn.popitem(last=False)
+        return made
 
     def back(self, form: Form, said: Said, *, to: str = "/") -> Response:
         """Lead back to where a form was sent from, with what it came to."""

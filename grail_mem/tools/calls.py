@@ -18,6 +18,8 @@ from grail_mem.tools.result import ToolResult
 Targets = Mapping[str, str | None]
 Call = Callable[[Caller, dict[str, Any], int, Targets], ToolResult]
 
+ERASE: Final = "erase"
+"""The argument that takes observations away for good."""
 _INFERRED: Final = "agent_inference"
 _SEARCH_LIMIT: Final = 10
 
@@ -78,7 +80,7 @@ def forget(caller: Caller, values: dict[str, Any], budget: int, _targets: Target
     """Observations hidden, or erased; all of them or none."""
     ids = list(dict.fromkeys(exact_id(caller, text) for text in values["id"]))
     preview, reason = values.get("preview", False), values["reason"]
-    if values.get("erase"):
+    if values.get(ERASE):
         return answers.erased(caller.erase(ids, reason=reason, dry_run=preview), budget)
     there = [caller.get(id_) for id_ in ids]
     caller.hide_selected(ids, reason=reason, dry_run=preview)

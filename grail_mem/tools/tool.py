@@ -63,6 +63,12 @@ class Tool:
             return made
         return replace(made, fields=tuple(field for field in made.fields if field.name != "target"))
 
+    def without(self, name: str) -> Tool:
+        """The tool without an argument; the same when it has none of that name."""
+        if all(field.name != name for field in self.fields):
+            return self
+        return replace(self, fields=tuple(field for field in self.fields if field.name != name))
+
     def definition(self, format: str) -> dict[str, Any]:  # noqa: A002  the word of the interface
         """The tool as a kind of interface takes it.
 

@@ -14,7 +14,7 @@ from grail_mem.memory import Memory
 from grail_mem.memory.session import Session
 from grail_mem.model.scope import clean_scope
 from grail_mem.tools import answers
-from grail_mem.tools.calls import CALLS
+from grail_mem.tools.calls import CALLS, ERASE
 from grail_mem.tools.definitions import TOOLS
 from grail_mem.tools.field import read_fields
 from grail_mem.tools.naming import FieldProblem, nearest
@@ -25,6 +25,7 @@ from grail_mem.tools.tool import FORMATS, Format, Tool
 
 MIN_BUDGET: Final = 300
 """Tokens that the frame of an answer and what to do next need; chosen."""
+_HIDE: Final = "Leave erase out: then it is hidden, which a person can take back. Only a person erases for good."
 _BY_NAME: Final = {tool.name: tool for tool in TOOLS}
 
 
@@ -37,6 +38,7 @@ class Toolbox:
         targets: By the names that a model may write to, the scopes they mean, the first of them when it names none; None
             for those in which the caller may write.
         only: Names of the tools that are offered; None for all five.
+        may_erase: Offer to erase beside hiding; what is hidden can be brought back, what is erased cannot.
 
     Raises:
         InputError: An argument cannot be used.
@@ -58,6 +60,7 @@ class Toolbox:
         budget_tokens: int = 2000,
         targets: Mapping[str, str] | None = None,
         only: Collection[str] | None = None,
+        may_erase: bool = True,
     ) -> None:
         if isinstance(budget_tokens, bool) or not isinstance(budget_tokens, int) or budget_tokens < MIN_BUDGET:
             raise InputError(f"budget_tokens must be a whole number, {MIN_BUDGET} or more, not {budget_tokens!r}.")
@@ -71,12 +74,14 @@ class Toolbox:
         self._caller, self._budget = caller, budget_tokens
         self._targets = None if targets is None else {name: clean_scope(scope) for name, scope in targets.items()}
         self._tools = tuple(tool for tool in TOOLS if only is None or tool.name in only)
+        self._may_erase = may_erase
 
     @property
     def tools(self) -> tuple[Tool, ...]:
         """The tools that are offered, as this caller has them."""
         names = tuple(self._named_targets())
-        return tuple(tool.naming(names) for tool in self._tools)
+        shown = (tool if self._may_erase else tool.without(ERASE) for tool in self._tools)
+        return tuple(tool.naming(names) for tool in shown)
 
     def definitions(self, format: Format = "mcp") -> list[dict[str, Any]]:  # noqa: A002  the word of the interface
         """The definitions as an interface takes them.
@@ -109,6 +114,8 @@ class Toolbox:
             values, problems = read_fields(tool.choosing(tuple(targets)).fields, sent)
             if problems:
                 return failed(tool.name, "input", "nothing was done; the arguments cannot be used.", problems)
+            if values.get(ERASE) and not self._may_erase:
+                return failed(tool.name, "access", "nothing was done; erasing is not offered here.", hint=_HIDE)
             return CALLS[tool.name](self._caller, values, self._budget, targets)
         except UnclearError as error:
             return answers.unclear(tool.name, error.message, error.hint, error.candidates, self._budget)

@@ -16,7 +16,7 @@ from grail_mem.errors import InputError
 from grail_mem.model.names import clean_text
 from grail_mem.model.observation import Observation
 from grail_mem.model.untrusted import as_label
-from grail_mem.recall.budget import counter_of
+from grail_mem.recall.budget import Counter, counter_of
 from grail_mem.recall.pack import render_pack
 from grail_mem.recall.result import Abstention, Recall
 
@@ -115,7 +115,7 @@ def context_of(
     """
     included: tuple[str, ...] = ()
     if recall.abstention is not None:
-        text = _silence(recall.abstention)
+        text = _silence(recall.abstention, budget, counter_of(counter))
     else:
         question = message[:_QUESTION]
         if 3 * counter_of(counter).count(question) > budget:  # the frame says it, and has to leave room
@@ -134,8 +134,23 @@ def context_of(
     )  # fmt: skip
 
 
-def _silence(why: Abstention) -> str:
-    return f"Nothing is remembered for this ({why.reason}): {as_label(why.detail)}"
+def _silence(why: Abstention, budget: int, counter: Counter) -> str:
+    """That nothing is remembered, with as much of the reason as the budget takes.
+
+    Raises:
+        InputError: It does not take a word.
+    """
+    said = "Nothing is remembered"
+    texts = (
+        f"{said} for this ({why.reason}): {as_label(why.detail)}", f"{said} for this ({why.reason}).", f"{said}.", "Nothing.",
+    )  # fmt: skip
+    for text in texts:
+        if counter.count(text) <= budget:
+            return text
+    raise InputError(
+        f"A budget of {budget} tokens is too small: that nothing is remembered has {counter.count(texts[-1])}.",
+        hint="Give a larger budget.",
+    )
 
 
 def question_of(message: str) -> str | None:

@@ -91,6 +91,8 @@ def approve(
 
 
 def _approve(view: View, one: Candidate, *, dry_run: bool, actor: str, reason: str) -> Decided:
+    if one.damaged:
+        return Decided(one.id, one.status, done=False, reasons=(f"its file cannot be read: {one.damaged}",))
     if one.observation is None:
         return Decided(
             one.id, one.status, done=False, observation=one.became, reasons=(f"it was {one.status} already",)

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from grail_mem.errors import InputError, NotFoundError
 from grail_mem.model.observation import Observation
+from grail_mem.model.problem import Problem
 from grail_mem.query.view import View
 from grail_mem.store.files import UNKNOWN_STATE, read_file
 from grail_mem.store.layout import CANDIDATES, Layout, candidate_path, is_candidate_path
@@ -24,6 +25,8 @@ from grail_mem.store.ledger_line import CANDIDATE, SUBMIT, Entry
 from grail_mem.store.observation_file import read_observation
 from grail_mem.write.traces import LEAST, flattened
 
+UNCLOSED: Final = "unclosed_frontmatter"
+"""The problem of a file whose frontmatter has no end, so that its end, evidence included, may be lost."""
 ORIGINS: Final[Mapping[str, str | None]] = {
     "user": "user_statement", "agent": "agent_inference", "tool": "tool_result", "media": "tool_result", "import": None,
     "extraction": "agent_inference",
@@ -40,7 +43,7 @@ class Candidate:
         id: ULID of the candidate; the observation that it becomes has one of its own.
         status: One of `STATUSES`.
         origin: Where it comes from: one of `ORIGINS`.
-        observation: What it says, with its evidence; None when it was decided.
+        observation: What it says, with its evidence; None when it was decided, or its file cannot be read.
         submitted_at: When, in UTC.
         actor: Who submitted it.
         decided_at: When it was decided; empty while it waits.
@@ -48,6 +51,7 @@ class Candidate:
         reason: Why.
         became: The observation that it became; empty when it did not.
         edited: Whether its file was changed after it was submitted.
+        damaged: Why its file cannot be read; empty when it can.
     """
 
     id: str
@@ -61,6 +65,7 @@ class Candidate:
     reason: str = ""
     became: str = ""
     edited: bool = False
+    damaged: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """The candidate as plain JSON values."""
@@ -131,20 +136,23 @@ def candidates(view: View, *, status: Collection[str], origin: Collection[str]) 
 
 def _candidate(view: View, line: Told) -> Candidate | None:
     """A candidate with what its file says; None when the caller may not see it, or its file is gone."""
-    row, edited = None, False
+    row, edited, damaged = None, False, ""
     if line.status == "pending" and (data := _file_of(view, line.id)) is None:
         line = told(view)[line.id]  # its file goes when somebody has just decided
     if line.status == "pending":
         if data is None:
             return None
-        row = _row_of(view, line.id, data)
+        try:
+            row = _row_of(view, line.id, data)
+        except InputError as error:  # the others are listed all the same
+            damaged = error.message
         edited = sha256(data).hexdigest() != line.submitted.digest
     if view.principal is not None and (row is None or not view.access.may("read", row.scope)):
         return None
     decided = line.decided or Entry("", "")
     return Candidate(
         line.id, line.status, line.origin, row, line.submitted.at, line.submitted.actor, decided.at, decided.actor,
-        decided.reason, detail_in(decided, "observation"), edited,
+        decided.reason, detail_in(decided, "observation"), edited, damaged,
     )  # fmt: skip
 
 
@@ -214,6 +222,30 @@ def waiting(view: View) -> Iterator[Observation]:
                 yield _row_of(view, id_, data)
 
 
+def damaged(view: View) -> Iterator[tuple[str, Problem]]:
+    """Files of candidates that wait and cannot be read whole, with what is wrong."""
+    for id_ in ids_of_files(view.layout):
+        path = candidate_path(id_)
+        try:
+            data = read_file(view.layout.root / path)[0]
+            found = read_observation(data, path, "", UNKNOWN_STATE, zone=view.settings.zone).problems
+            wrong = [one.message for one in found if one.severity == "error" or one.code == UNCLOSED]
+        except FileNotFoundError:  # it was decided meanwhile
+            continue
+        except InputError as error:
+            wrong = [error.message]
+        except OSError as error:
+            wrong = [f"it cannot be read ({error.strerror})"]
+        if wrong:
+            yield (
+                path,
+                Problem("bad_candidate", f"the candidate is not as it was submitted: {wrong[0]}", path, remedy=_REMEDY),
+            )
+
+
+_REMEDY: Final = "correct the file, or decline it: `grail candidates decline`"
+
+
 def saying(view: View, observations: Sequence[Observation]) -> tuple[str, ...]:
     """Ids of candidates that wait and say what one of these observations says, alone or among other things."""
     said = [flattened(o.content) for o in observations]
@@ -221,8 +253,11 @@ def saying(view: View, observations: Sequence[Observation]) -> tuple[str, ...]:
     for id_ in ids_of_files(view.layout):
         if (data := _file_of(view, id_)) is None:
             continue
-        row = _row_of(view, id_, data)
-        texts = [flattened(text) for text in (row.content, *(item.quote for item in row.evidence))]
+        try:
+            row = _row_of(view, id_, data)
+            texts = [flattened(text) for text in (row.content, *(item.quote for item in row.evidence))]
+        except InputError:  # whatever is left of it may say it
+            texts = [flattened(data.decode(errors="replace"))]
         if any(one == text or (len(one) >= LEAST and one in text) for one in said for text in texts):
             found.append(id_)
     return tuple(found)

@@ -7,29 +7,34 @@ evidence.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import chain
-from typing import Any
+from typing import Any, Final
 
 from grail_mem.errors import InputError
+from grail_mem.model.problem import Problem
 from grail_mem.model.times import format_time, from_us, parse_time
 from grail_mem.model.ulid import new_id
 from grail_mem.query.due import Due
 from grail_mem.query.view import View
 from grail_mem.settings import MAX_RETENTION_DAYS
 from grail_mem.store.files import read_file
+from grail_mem.store.layout import CHATS
 from grail_mem.store.ledger import decisions
 from grail_mem.store.ledger_line import ERASE, INGEST, Entry
 from grail_mem.store.sources import Part, parse_locator, part_path, stem_of
-from grail_mem.write.candidates import waiting
+from grail_mem.write.candidates import UNCLOSED, damaged, waiting
 from grail_mem.write.erase import Erased, Found, carry_out, receipts_of
 from grail_mem.write.held_sources import Held
 from grail_mem.write.selection import everything
 from grail_mem.write.traces import traces_of
 from grail_mem.write.unsaid import unneeded
 from grail_mem.write.unsaying import Unsaid, read_partial
+
+_NOTHING: Final = b"\0-. \r\n\t"
+"""What is left of a file of which nothing is left: the marks of frontmatter among it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +85,8 @@ class Retained:
         n_bytes: How much smaller the transcripts are.
         n_lines: Lines of the ledger about these files that were emptied.
         undated: Transcripts of which nothing tells how old they are; they stay.
-        doubtful: Transcripts whose term has ended and that a file names of which not all can be read; they stay, since its
-            evidence may stand in them.
+        doubtful: Transcripts whose term has ended and that a file may quote of which not all can be read; they stay.
+        unreadable: These files, relative to the root.
         beyond: Known places outside the store's files that may still hold it.
         kept_out: Whether receipts keep what went from being ingested again.
         reason: As it stands in the ledger.
@@ -97,6 +102,7 @@ class Retained:
     n_lines: int
     undated: tuple[str, ...]
     doubtful: tuple[str, ...]
+    unreadable: tuple[str, ...]
     beyond: tuple[str, ...]
     kept_out: bool
     reason: str
@@ -169,6 +175,7 @@ class _Planned:
     transcripts: tuple[Transcript, ...]
     undated: tuple[str, ...]
     doubtful: tuple[str, ...]
+    unreadable: tuple[str, ...]
     unsaid: Unsaid
     n_unfinished: int
 
@@ -190,7 +197,8 @@ def _planned(view: View, days: int, now: datetime, *, keep_out: bool) -> _Planne
     view.refresh()
     held, until = Held(view.layout), now - timedelta(days=days)
     old, undated = _old(view, held, until)
-    doubtful = _doubtful(view, old)
+    doubt = _doubt(view, old)
+    doubtful = sorted(set().union(*doubt.values()))
     old = {stem: last for stem, last in old.items() if stem not in doubtful}
     partial = list(_old_partial(view, {stem for stem, _ in held.chats()}, set(old), until))
     needing = chain(everything(view), waiting(view)) if old else ()
@@ -208,23 +216,44 @@ def _planned(view: View, days: int, now: datetime, *, keep_out: bool) -> _Planne
     unfinished = sum(
         len(read_partial((view.layout.local / "partial" / name).read_bytes()).keys() - {""}) for name in partial
     )
-    return _Planned(held, tuple(listed), tuple(undated), tuple(part_path(s, 1) for s in doubtful), gone, unfinished)
+    return _Planned(
+        held, tuple(listed), tuple(undated), tuple(part_path(s, 1) for s in doubtful), tuple(doubt), gone, unfinished
+    )
 
 
-def _doubtful(view: View, stems: Iterable[str]) -> list[str]:
-    """Transcripts that are named in a file which is no observation as it stands, or has evidence that cannot be read."""
-    found: dict[str, None] = {}
-    for path, problems in sorted(view.delta.problems.items()):
-        if not any(problem.severity == "error" or problem.where == "evidence" for problem in problems):
-            continue
+def _doubt(view: View, stems: Collection[str]) -> dict[str, set[str]]:
+    """By path of a file that is not as it was written the transcripts that it may quote.
+
+    What such a file still names is looked for as text. One of which a part may be gone, such as one that was torn or whose
+    frontmatter has no end, may have named any.
+    """
+    found: dict[str, set[str]] = {}
+    for path, problems in _odd_files(view) if stems else ():
         try:
             data = read_file(f"{view.layout.root}/{path}")[0]
         except FileNotFoundError:
             continue
-        except (OSError, InputError):  # it may name any of them
-            return sorted(stems)
-        found |= {stem: None for stem in stems if f"/{stem}.".encode() in data}
-    return sorted(found)
+        except (OSError, InputError):
+            data = b""
+        lost = not data.strip(_NOTHING) or b"\0" in data or any(problem.code == UNCLOSED for problem in problems)
+        named = set(stems) if lost else {stem for stem in stems if f"/{stem}.".encode() in data}
+        if named:
+            found[path] = found.get(path, set()) | named
+    return found
+
+
+def _odd_files(view: View) -> Iterator[tuple[str, Sequence[Problem]]]:
+    """Files of observations and of candidates that say less than they should, and those whose frontmatter became text."""
+    for path, problems in sorted(view.delta.problems.items()):
+        if any(p.severity == "error" or p.where == "evidence" or p.code == UNCLOSED for p in problems):
+            yield path, problems
+    for path, problem in damaged(view):
+        yield path, [replace(problem, code=UNCLOSED)]  # whatever it is, a part may be gone
+    for o in everything(view):
+        text = o.content.strip()
+        lost_beginning = "\nevidence:" in o.content and f"{CHATS}/" in o.content
+        if lost_beginning or (text and "---".startswith(text)):
+            yield o.path, [] if len(text) > len("---") else [Problem(UNCLOSED, "hardly anything is left of it", o.path)]
 
 
 def _transcript(
@@ -297,6 +326,6 @@ def _line(_found: Found, actor: str, reason: str) -> list[Entry]:
 def _retained(planned: _Planned, done: Erased, days: int, *, keep_out: bool, dry_run: bool) -> Retained:
     return Retained(
         days, planned.transcripts, done.turns, planned.n_unfinished, done.sources, done.n_bytes, done.n_lines, planned.undated,
-        planned.doubtful, done.beyond,
+        planned.doubtful, planned.unreadable, done.beyond,
         keep_out, done.reason, dry_run,
     )  # fmt: skip

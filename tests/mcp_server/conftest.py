@@ -51,6 +51,6 @@ def store(made_store: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def owner(store: Path) -> Iterator[Held]:
-    """A client of a server for the owner that may apply proposals."""
-    with over_stdio(store, "--allow-apply") as held:
+    """A client of a server for the owner that may apply proposals and gets values."""
+    with over_stdio(store, "--allow-apply", "--structured") as held:
         yield held

@@ -6,6 +6,7 @@ import json
 import os
 import shlex
 import tomllib
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,8 @@ from grail_mem.mcp_server.clients import CLIENTS, config_for
 from grail_mem.mcp_server.door import Door, bearer
 from grail_mem.mcp_server.limits import limits
 from grail_mem.mcp_server.opening import Opening, read_principal
+from grail_mem.mcp_server.pace import Pace
+from grail_mem.mcp_server.tls import Tls
 from grail_mem.mcp_server.tokens import Tokens
 from grail_mem.model.scope import Principal, make_principal
 from grail_mem.store.layout import Layout
@@ -60,6 +63,41 @@ def test_tokens_are_made_listed_and_taken_back(root: Path) -> None:
     assert "no tokens" in _grail("mcp", "token", "list", root)
 
 
+def test_a_token_ends_when_it_was_to_end(root: Path) -> None:
+    """A span counts from now, a date is taken as it is; one whose time is over is listed as expired and counts no longer."""
+    tokens = Tokens(Layout(root))
+    now = datetime.now(UTC)
+    secret, made = tokens.add(ANN, expires="30d")
+    assert timedelta(days=29, hours=23) < datetime.fromisoformat(made.expires_at) - now <= timedelta(days=30)
+    assert tokens.add(ANN, expires="9000-01-01")[1].expires_at == "9000-01-01T00:00:00Z"
+    assert tokens.add(ANN)[1].expires_at == ""
+    assert Tokens(Layout(root)).whose(secret) == ANN
+    tokens.path.write_text(tokens.path.read_text().replace(made.expires_at, "2020-01-01T00:00:00Z"))
+    assert Tokens(Layout(root)).whose(secret) is None
+    listed = json.loads(_grail("mcp", "token", "list", root, "--json"))["tokens"]
+    assert [one["expired"] for one in listed] == [True, False, False]
+    assert "2020-01-01T00:00:00Z (expired)" in _grail("mcp", "token", "list", root)
+    _grail("mcp", "token", "revoke", root, made.id)
+    assert len(Tokens(Layout(root)).all()) == 2
+
+
+@pytest.mark.parametrize("wrong", ["2020-01-01", "0d", "soon", "", "30", "now", "yesterday", "99999999999d"])
+def test_a_token_cannot_end_before_it_begins(root: Path, wrong: str) -> None:
+    """Nor at what is no time; none is made."""
+    with pytest.raises(InputError):
+        Tokens(Layout(root)).add(ANN, expires=wrong)
+    assert not Tokens(Layout(root)).all()
+
+
+def test_expired_tokens_alone_open_no_door(root: Path) -> None:
+    """They would let in nobody."""
+    tokens = Tokens(Layout(root))
+    made = tokens.add(ANN, expires="1d")[1]
+    tokens.path.write_text(tokens.path.read_text().replace(made.expires_at, "2020-01-01T00:00:00Z"))
+    with pytest.raises(AccessError):
+        Door("127.0.0.1", 0).require_keys(None, tokens)
+
+
 def test_a_file_of_tokens_that_others_may_write_is_not_believed(root: Path) -> None:
     """Nor is one that is damaged."""
     tokens = Tokens(Layout(root))
@@ -92,6 +130,7 @@ def test_who_acts_is_an_agent_and_a_person(text: str) -> None:
     ("127.0.0.1", None, False, AccessError), ("127.0.0.1", ANN, False, None), ("127.0.0.1", None, True, None), ("::1", ANN, False, None),
     ("0.0.0.0", None, False, AccessError), ("192.0.2.1", None, False, AccessError), ("192.0.2.1", ANN, True, InputError),
     ("192.0.2.1", ANN, False, InputError), ("192.0.2.1", None, True, None), ("0.0.0.0", None, True, InputError),
+    ("memory.example.org", None, True, None),
     ("memory.example.org", None, False, AccessError),
 ])  # fmt: skip
 def test_beyond_loopback_a_token_is_needed(
@@ -101,9 +140,15 @@ def test_beyond_loopback_a_token_is_needed(
     tokens = Tokens(Layout(root))
     if with_token:
         tokens.add(ANN)
-    door = Door(host, 8765)
+    door = Door(host, 8765, is_behind_proxy=True)
     if error is None:
         door.require_keys(principal, tokens)
+        bare = Door(host, 8765)
+        if bare.is_loopback:
+            bare.require_keys(principal, tokens)
+        else:
+            with pytest.raises(InputError, match="could read the tokens"):
+                bare.require_keys(principal, tokens)
     else:
         with pytest.raises(error):
             door.require_keys(principal, tokens)
@@ -114,6 +159,41 @@ def test_the_command_refuses_to_serve_everybody(root: Path) -> None:
     done = CliRunner().invoke(app, ["mcp", str(root), "--http", "--host", "0.0.0.0"], prog_name="grail")
     assert done.exit_code == 4
     assert "grail mcp token add" in done.stderr
+
+
+@pytest.mark.parametrize("rate", [1, 7, 600])
+def test_a_caller_keeps_the_pace(rate: int) -> None:
+    """A minute's worth may come at once, then one whenever the pace allows, as long as the answer said; others are not touched."""
+    pace = Pace(rate)
+    assert [pace.wait_s("a", 100.0) for _ in range(rate)] == [0] * rate
+    wait = pace.wait_s("a", 100.0)
+    assert wait >= 1
+    assert pace.wait_s("b", 100.0) == 0
+    assert pace.wait_s("a", 100.0 + wait) == 0
+    assert sum(pace.wait_s("a", 1000.0) == 0 for _ in range(2 * rate)) == rate
+    assert not any(Pace(0).wait_s("a", 0.0) for _ in range(1000))
+
+
+@pytest.mark.parametrize("rate", [-1, 1.5, "many", True, 10**9])
+def test_a_pace_is_a_number(rate: object) -> None:
+    with pytest.raises(InputError, match="--rate"):
+        Pace(rate)  # type: ignore[arg-type]
+
+
+def test_a_certificate_that_cannot_be_used_is_refused(tmp_path: Path) -> None:
+    """Before anything listens: one of the two, no file, no certificate; both problems at once, and no words of OpenSSL."""
+    (tmp_path / "junk.pem").write_text("no certificate")
+    junk, none = str(tmp_path / "junk.pem"), str(tmp_path / "none.pem")
+    assert Tls.read(None, None) is None
+    for cert, key in ((junk, None), (None, junk)):
+        with pytest.raises(InputError, match="go together"):
+            Tls.read(cert, key)
+    with pytest.raises(InputError) as caught:
+        Tls.read(none, str(tmp_path))
+    assert len(caught.value.problems) == 2
+    with pytest.raises(InputError, match="no certificate with its key") as caught:
+        Tls.read(junk, junk)
+    assert "PEM" not in caught.value.message
 
 
 def test_names_and_pages_are_compared_whole() -> None:
@@ -194,6 +274,8 @@ def test_options_that_exclude_each_other_are_refused(tmp_path: Path) -> None:
     """Before anything is opened."""
     with pytest.raises(InputError):
         limits(read_only=True, allow_apply=True)
+    with pytest.raises(InputError, match="--allow-erase"):
+        limits(read_only=True, allow_apply=False, allow_erase=True)
     with pytest.raises(InputError):
         limits(read_only=False, allow_apply=False, budget_tokens=10)
     with pytest.raises(NotFoundError):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
+import ssl
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -29,14 +31,14 @@ class Running(NamedTuple):
 
 @contextmanager
 def _running(root: Path, *options: str) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    words = [*command(root), "--http", "--port", "0", *options]
+    words = [*command(root), "--http", "--port", "0", "--structured", *options]
     with subprocess.Popen(
         words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()
     ) as process:
         assert process.stderr is not None
         try:
             said = process.stderr.readline().decode()
-            assert said.startswith("Serving at http://"), said + process.stderr.read().decode()
+            assert said.startswith("Serving at http"), said + process.stderr.read().decode()
             yield said.split()[-1], process
         finally:
             process.kill()
@@ -148,6 +150,45 @@ def test_there_is_one_path_and_a_limit(running: Running) -> None:
     assert httpx2.get(running.url.replace("/mcp", "/etc/passwd"), trust_env=False).status_code == 404
     large = _post(running, params={"x": "x" * 5_000_000})
     assert large.status_code == 413
+
+
+def test_a_token_that_expired_and_one_that_ran_wild_are_turned_away(store: Path) -> None:
+    """The first with 401, and why; the second with 429 and when to come again, which another token does not feel."""
+    tokens = Tokens(Layout(store))
+    ann, ben = (make_principal(user_id=user, agent_id="helper") for user in ("ann", "ben"))
+    wild, calm = tokens.add(ann)[0], tokens.add(ben)[0]
+    late, made = tokens.add(ann, expires="1d")
+    tokens.path.write_text(tokens.path.read_text().replace(made.expires_at, "2020-01-01T00:00:00Z"))
+    with _running(store, "--rate", "3") as (url, process):
+        held = Running(url, {"u1": wild}, process)
+        expired = _post(held, token=late)
+        assert (expired.status_code, "expired" in expired.json()["error"]) == (401, True)
+        assert "invalid_token" in expired.headers["www-authenticate"]
+        answers = [_post(held) for _ in range(4)]
+        assert [one.status_code for one in answers] == [200, 200, 200, 429]
+        assert 1 <= int(answers[-1].headers["retry-after"]) <= 20
+        assert _post(held, token=calm).status_code == 200
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl to make a certificate with")
+def test_with_a_certificate_the_server_speaks_tls(store: Path, tmp_path: Path) -> None:
+    """To those who trust it; without TLS nobody gets an answer."""
+    cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "1", "-subj",
+         "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1", "-out", cert, "-keyout", key],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    with _running(store, "--as", "helper/u1", "--tls-cert", str(cert), "--tls-key", str(key)) as (url, _):
+        assert url.startswith("https://127.0.0.1:")
+        sent: dict[str, Any] = {
+            "headers": JSON, "timeout": WAIT_S, "trust_env": False,
+            "content": json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": opening("2025-06-18")}),
+        }  # fmt: skip
+        assert httpx2.post(url, verify=ssl.create_default_context(cafile=str(cert)), **sent).status_code == 200
+        for other in (url.replace("https", "http"), url):  # not encrypted; encrypted, but of nobody who is known
+            with pytest.raises(httpx2.TransportError):
+                httpx2.post(other, **sent)
 
 
 def test_on_loopback_a_server_may_be_for_one(store: Path) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from tests.mcp_clients import Held
+from grail_mem import Memory, NotFoundError
+from tests.mcp_clients import Held, over_stdio
 
 NAMES = {
     "memory_search", "memory_get", "memory_write", "memory_revise", "memory_forget", "add_observation", "recall", "list", "cite",
@@ -223,3 +226,35 @@ def test_prompts_are_told(owner: Held) -> None:
         owner.do("get_prompt", "review_proposals", {"focus": "x"})
     with pytest.raises(MCPError, match="no prompt"):
         owner.do("get_prompt", "obey", {})
+
+
+def test_without_leave_nothing_is_erased_and_answers_are_text(store: Path) -> None:
+    """A server started without options hides but does not erase, whatever a model sends, and says everything once, as text."""
+    with over_stdio(store) as plain:
+        listed = {tool.name: tool for tool in plain.do("list_tools").tools}
+        assert set(listed["memory_forget"].input_schema["properties"]) == {"id", "reason", "preview"}
+        found = plain.call("memory_search", tags=["decision"])
+        assert found.structured_content is None
+        assert "Acme picked Postgres" in found.content[0].text
+        (id_,) = re.findall(
+            r"[0-9A-HJKMNP-TV-Z]{26}", plain.call("memory_write", content="To be erased.").content[0].text
+        )
+        for sent in ({"erase": True}, {"hard_delete": "yes"}, {"erase": True, "preview": True}):
+            refused = plain.call("memory_forget", id=[id_], reason="asked", **sent)
+            assert refused.is_error
+            assert "erasing is not offered" in refused.content[0].text
+        with Memory(store) as memory:
+            assert memory.get(id_).content == "To be erased."
+        assert not plain.call("memory_forget", id=[id_], reason="asked").is_error
+        with Memory(store) as memory:
+            memory.restore(id_)
+        page = plain.call("list", what="entities", limit=1)
+        cursor = re.search(r'cursor "([^"]+)"', page.content[0].text)
+        assert cursor
+        assert not plain.call("list", what="entities", limit=1, cursor=cursor[1]).is_error
+    with over_stdio(store, "--allow-erase") as may:
+        listed = {tool.name: tool for tool in may.do("list_tools").tools}
+        assert "erase" in listed["memory_forget"].input_schema["properties"]
+        assert not may.call("memory_forget", id=[id_], reason="asked", erase=True).is_error
+    with Memory(store) as memory, pytest.raises(NotFoundError):
+        memory.restore(id_)

@@ -236,6 +236,37 @@ def test_a_session_sees_and_does_what_it_may(memory: Memory) -> None:
     assert memory.log(limit=1).entries == before
 
 
+def test_what_a_session_may_not_do_is_not_offered_and_why_is_said(memory: Memory) -> None:
+    """Without a right its forms are on no page, and each page names the right; with it the forms are there and no word of it."""
+    one = memory.proposals()[0]
+    (bread,) = memory.recall(text="Bread").observations
+    (_, candidate) = memory.candidates()
+    pages = {
+        "/proposals": ("apply", f'value="{one.id}"'), f"/proposals/{one.id}": ("apply", 'action="/proposals/decide"'),
+        "/proposals/confirm?action=apply": ("apply", 'action="/proposals/decide"'),
+        f"/observations/{bread.id}": ("write", 'value="pin"'), "/candidates": ("apply", f'value="{candidate.id}"'),
+    }  # fmt: skip
+    memory.grant("user:reader", "org:store", rights=["read"])
+    memory.grant("user:decider", "org:store", rights=["read", "apply", "write", "forget"])
+    with (
+        memory.session(user_id="reader", agent_id="a") as reads,
+        memory.session(user_id="decider", agent_id="a") as may,
+    ):
+        reader, decider = Browser(reads), Browser(may)
+        for path, (right, form) in pages.items():
+            page = reader.get(path).text
+            assert form not in page, path
+            assert f"This session may not {right} in the scope org:store" in page, path
+            page = decider.get(path).text
+            assert form in page, path
+            assert "data-denied" not in page, path
+        assert 'value="hide"' not in reader.get(f"/observations/{bread.id}").text
+        assert 'value="hide"' in decider.get(f"/observations/{bread.id}").text
+        own = reads.add_observation(content="A thought of its own.")
+        assert 'value="hide"' in reader.get(f"/observations/{own.id}").text
+    assert "data-denied" not in "".join(Browser(memory).get(path).text for path in pages)
+
+
 def test_a_session_that_may_apply_does(memory: Memory) -> None:
     memory.grant("user:u1", "org:store", rights=["read", "apply", "propose", "write", "forget"])
     with memory.session(user_id="u1", agent_id="assistant") as session:

@@ -233,6 +233,27 @@ def test_the_graph_is_explored(root: Path, chromium: Any) -> None:
         assert page.locator("#n-1").get_attribute("open") is not None
 
 
+@pytest.mark.parametrize("width", [360, 900, 1600])
+def test_no_name_is_cut_by_the_edge_of_the_picture(tmp_path: Path, chromium: Any, width: int) -> None:
+    """However long names are and wherever they stand, each that is written lies within the picture."""
+    names = [f"The {word} harbour board {n}" for n, word in enumerate(["northern", "WWWWWWWW", "eastern", "mm"] * 4)]
+    with Memory(tmp_path / "store", embedder="none") as memory:
+        memory.add_observations(
+            [{"content": f"Meeting {n}.", "entities": [name, names[n * 5 % 16]]} for n, name in enumerate(names)]
+        )
+    with looked(tmp_path / "store", chromium, viewport={"width": width, "height": 900}) as it:
+        it.go("/graph")
+        outside = it.page.evaluate(
+            """() => { const frame = document.querySelector('#graph').getBoundingClientRect();
+            const texts = [...document.querySelectorAll('#graph text')].filter(t => t.getBoundingClientRect().width);
+            return [texts.length, texts.filter(t => { const box = t.getBoundingClientRect();
+              return box.left < frame.left || box.right > frame.right || box.top < frame.top || box.bottom > frame.bottom;
+            }).map(t => t.textContent)]; }"""
+        )
+        assert outside[0] >= 9
+        assert outside[1] == []
+
+
 def test_a_hostile_note_does_nothing(root: Path, chromium: Any) -> None:
     """No dialog, no script, no request elsewhere, on any page that shows it; `looked` looks at all three."""
     with looked(root, chromium) as it:

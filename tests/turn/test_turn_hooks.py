@@ -202,6 +202,21 @@ def test_what_cannot_be_completed_is_refused_whole(session: Session, wrong: dict
             session.prepare_turn_context("Hello there", budget=budget)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("n", [1, 2, 3, 5, 6, 12, 13, 25, 60])
+def test_silence_keeps_to_its_budget(session: Session, n: int) -> None:
+    """That nothing is remembered is said with as much of the reason as fits; what takes not a word of it is refused."""
+    for ask in (
+        lambda: session.opening(budget=n),
+        lambda: session.prepare_turn_context("Where is the office?", budget=n),
+    ):
+        if n < 3:
+            with pytest.raises(InputError, match=f"budget of {n} tokens"):
+                ask()
+        else:
+            assert ask().text.startswith("Nothing")
+            assert ask().tokens <= n
+
+
 DYING = """
 import os, signal, sys
 from grail_mem import Memory

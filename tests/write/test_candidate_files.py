@@ -249,3 +249,26 @@ def test_what_is_erased_is_in_no_candidate_either(memory: Memory) -> None:
     assert [one.id for one in memory.candidates()] == [else_.id]
     assert not [path for path in memory.root.rglob("*") if path.is_file() and b"zebrawood" in path.read_bytes()]
     assert [one.status for one in memory.submit(draft(f"Bob says: {said} So be it."))] == ["declined"]
+
+
+@pytest.mark.parametrize("left", [b"", b"---\nid: x\ntitle: [", b"\0" * 50])
+def test_a_damaged_candidate_is_told_and_hinders_no_other(memory: Memory, left: bytes) -> None:
+    """The owner sees that it waits and why it cannot be read; a check names it; it is declined, never approved; others go on."""
+    first, second = memory.submit([draft(), draft("Dana prefers coffee.")])
+    file = memory.root / ".grail" / "candidates" / f"{first.id}.md"
+    file.write_bytes(left)
+    told = {one.id: one for one in memory.candidates()}
+    assert set(told) == {first.id, second.id}
+    assert (told[second.id].damaged, told[second.id].observation is None) == ("", False)
+    assert [p.where for p in memory.check().problems if p.code == "bad_candidate"] == [
+        f".grail/candidates/{first.id}.md"
+    ]
+    if told[first.id].damaged:
+        (refused,) = memory.approve(first.id)
+        assert not refused.done
+        assert "cannot be read" in refused.reasons[0]
+        with memory.session(user_id="u", agent_id="a") as session:
+            assert session.candidates() == ()
+    assert memory.decline(first.id)[0].done
+    assert memory.approve(second.id)[0].done
+    assert not memory.check().problems

@@ -217,5 +217,48 @@ def test_what_a_broken_file_rests_on_stays_until_it_is_mended(
     assert [word in text for text, word in zip(texts(memory, "old"), STAYING, strict=True)] == [True] * 5
 
 
+TORN = {
+    "no end": lambda data: data[: (at := data.rindex(b"\n---"))] + data[at + 4 :],
+    "torn": lambda data: data[: data.index(b"evidence:")],
+    "torn in evidence": lambda data: data[: data.index(b"sources/") + 9],
+    "nearly nothing": lambda data: data[:2],
+    "empty": lambda data: b"",
+    "zeros": lambda data: data[: len(data) // 2] + b"\0" * (len(data) // 2),
+    "no beginning": lambda data: data[4:],
+}
+
+
+@pytest.mark.parametrize("how", TORN)
+def test_what_a_torn_file_may_have_quoted_stays(memory: Memory, how: str) -> None:
+    """Where the part that is lost may have been its evidence, no transcript loses a turn, and the file is named."""
+    (one,) = memory.recall(text=STAYING[0]).observations
+    file = memory.root / one.path
+    right = file.read_bytes()
+    before = {session: texts(memory, session) for session in ("old", f"about {GOING[2]}")}
+    file.write_bytes(TORN[how](right))
+    with Memory(memory.root, embedder="none") as anew:
+        done = _retained(anew)
+    assert one.path in done.unreadable
+    assert "sources/chats/old.jsonl" in done.doubtful
+    assert texts(memory, "old") == before["old"]
+    if how != "no beginning":  # whose text still says which transcript it is
+        assert {session: texts(memory, session) for session in before} == before
+    file.write_bytes(right)
+    memory.sync()
+    assert _retained(memory).unreadable == ()
+    assert GOING[1] not in " ".join(texts(memory, "old"))
+
+
+def test_what_a_damaged_candidate_may_quote_stays(memory: Memory) -> None:
+    """Its file may have named any transcript."""
+    (candidate,) = memory.candidates()
+    file = memory.root / ".grail" / "candidates" / f"{candidate.id}.md"
+    file.write_bytes(file.read_bytes()[:30])
+    with Memory(memory.root, embedder="none") as anew:
+        done = _retained(anew)
+    assert done.unreadable == (f".grail/candidates/{candidate.id}.md",)
+    assert not done.turns
+
+
 def _retained(memory: Memory) -> Retained:
     return memory.retain(days=30)
