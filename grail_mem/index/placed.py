@@ -7,7 +7,6 @@ the delta.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
@@ -15,10 +14,10 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from grail_mem.index.kept_arrays import keep_arrays, mapped_arrays
 from grail_mem.index.rows import NOWHERE, matched, told_apart
 from grail_mem.index.segment import Segment
 from grail_mem.index.sessions import in_order, in_sessions, order_keys
-from grail_mem.store.files import replace_file
 from grail_mem.store.layout import Layout
 from grail_mem.store.snapshot import Manifest
 
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
 
 VERSION: Final = 1
 _PREFIX: Final = "placed-"
-_ALIGNED: Final = 64
-"""Where in the file an array may begin: at multiples of so many bytes, as processors like it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,38 +81,22 @@ def placed(segments: Sequence[Segment], keys: np.ndarray, us: np.ndarray) -> Pla
 
 def save_placed(layout: Layout, manifest: Manifest, segments: Mapping[str, Segment], found: Placed) -> None:
     """Write where the documents of segments stand, and remove what was written of others; the index lock must be held."""
-    import numpy as np
-
     path = _path(layout, manifest, segments)
-    arrays = {item.name: np.ascontiguousarray(getattr(found, item.name)) for item in fields(Placed)}
-    head = json.dumps({name: len(array) for name, array in arrays.items()}).encode()
-    parts = [len(head).to_bytes(8, "little") + head, *(array.tobytes() for array in arrays.values())]
-    replace_file(path, b"".join(part.ljust(_up(len(part)), b"\0") for part in parts))
+    keep_arrays(path, {item.name: getattr(found, item.name) for item in fields(Placed)})
     drop_placed(layout, kept=path.name)
 
 
 def load_placed(layout: Layout, manifest: Manifest, segments: Mapping[str, Segment]) -> Placed | None:
     """Where the documents of segments stand, mapped; None when nobody wrote it or the file is damaged."""
-    import numpy as np
-
-    path = _path(layout, manifest, segments)
-    try:
-        with path.open("rb") as file:
-            size, n_head = os.fstat(file.fileno()).st_size, int.from_bytes(file.read(8), "little")
-            lengths = json.loads(file.read(min(n_head, size)))
-            whole = np.asarray(np.memmap(file, np.uint8, "r"))
-        begin, arrays = _up(8 + n_head), {}
-        for name, kind in _TYPES.items():
-            n_bytes = int(lengths[name]) * np.dtype(kind).itemsize
-            arrays[name] = whole[begin : begin + n_bytes].view(kind)
-            begin += _up(n_bytes)
-    except (OSError, ValueError, KeyError, TypeError):
+    told = mapped_arrays(_path(layout, manifest, segments), _TYPES)
+    if told is None:
         return None
+    found = Placed(**told[0])
     n_documents, n_passages = (
         sum(getattr(s, name) for s in segments.values()) for name in ("n_documents", "n_passages")
     )
-    is_whole = begin == size and (len(arrays["us"]), len(arrays["row"])) == (manifest.n_rows, n_documents)
-    return Placed(**arrays) if is_whole and len(arrays["place"]) == len(arrays["session"]) == n_passages else None
+    fits = (len(found.us), len(found.row)) == (manifest.n_rows, n_documents)
+    return found if fits and len(found.place) == len(found.session) == n_passages else None
 
 
 def drop_placed(layout: Layout, *, kept: str = "") -> None:
@@ -131,7 +112,3 @@ def _path(layout: Layout, manifest: Manifest, segments: Mapping[str, Segment]) -
     shapes = [(name, segment.n_documents, segment.n_passages) for name, segment in segments.items()]
     said = json.dumps([VERSION, manifest.name, manifest.n_rows, sorted(manifest.files.items()), shapes])
     return layout.index / f"{_PREFIX}{blake2b(said.encode(), digest_size=12).hexdigest()}"
-
-
-def _up(n: int) -> int:
-    return -(-n // _ALIGNED) * _ALIGNED
