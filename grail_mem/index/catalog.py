@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from grail_mem.errors import IndexUnusableError
 from grail_mem.index import document as documents
 from grail_mem.index import passages, tokens, traits
+from grail_mem.index.placed import drop_placed, load_placed, placed, save_placed
 from grail_mem.index.rows import documents_of_rows, matched
 from grail_mem.index.segment import Segment, indexed, load_segment, merged, save_segment, segment_of
 from grail_mem.query.view import View
@@ -69,8 +70,8 @@ def identity() -> dict[str, int]:
     }  # fmt: skip
 
 
-def load_catalog(layout: Layout) -> tuple[Segment, ...]:
-    """The segments that count now; none when there is no catalog or it was made by other versions.
+def load_catalog(layout: Layout) -> dict[str, Segment]:
+    """The segments that count now, by name; none when there is no catalog or it was made by other versions.
 
     Raises:
         IndexUnusableError: A file of it is damaged.
@@ -78,7 +79,7 @@ def load_catalog(layout: Layout) -> tuple[Segment, ...]:
     while True:
         names = _names(layout)
         try:
-            return tuple(load_segment(layout.index / name) for name in names)
+            return {name: load_segment(layout.index / name) for name in names}
         except Exception:
             if names == _names(layout):  # else another process made one of many meanwhile
                 raise
@@ -113,7 +114,7 @@ def update_catalog(view: View, *, progress: Callable[[str, int, int], None] | No
         reader = view.live_base()
         if reader is None or not (layout.snapshots / view.manifest.name).is_dir():  # replaced, perhaps to forget
             return Indexed(0, 0, 0)
-        keys, _ = reader.keys_and_times()
+        keys, us = reader.keys_and_times()
         row, missing = matched([segment.said.key for segment in held], keys)
         groups = [
             _Group(name, segment, kept) for name, segment, kept in zip(names, held, _split(row >= 0, held), strict=True)
@@ -131,6 +132,7 @@ def update_catalog(view: View, *, progress: Callable[[str, int, int], None] | No
         ]
         names = [group.name or _saved(layout, group.segment) for group in groups]
         replace_file(layout.index / _CATALOG, json.dumps({"identity": identity(), "segments": names}).encode())
+        _place(view, dict(zip(names, (group.segment for group in groups), strict=True)), keys, us)
         _remove_others(layout, names)
         return Indexed(sum(group.n_kept for group in groups), len(missing), len(groups))
 
@@ -193,11 +195,20 @@ def purge_catalog(view: View) -> None:
                 if group.n_kept
             ]
             replace_file(layout.index / _CATALOG, json.dumps({"identity": identity(), "segments": names}).encode())
+            if view.reader is not None:
+                _place(view, load_catalog(layout), *view.reader.keys_and_times())
         else:
             names = []
+            drop_placed(layout)
         for path in layout.index.iterdir():
             if (path.name.isdigit() and path.name not in names) or path.name == "draft":
                 shutil.rmtree(path)
+
+
+def _place(view: View, segments: dict[str, Segment], keys: np.ndarray, us: np.ndarray) -> None:
+    """Write down where the documents stand in the view's snapshot, unless it is there."""
+    if load_placed(view.layout, view.manifest, segments) is None:
+        save_placed(view.layout, view.manifest, segments, placed(list(segments.values()), keys, us))
 
 
 def _usable(layout: Layout) -> dict[str, Segment]:

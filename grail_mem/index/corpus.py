@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from grail_mem.index.catalog import load_catalog
 from grail_mem.index.document import Document, document, key_of, name_hash
-from grail_mem.index.rows import NOWHERE, distinct, documents_of_rows, expanded, matched, told_apart
-from grail_mem.index.segment import Said, Segment, indexed, merged, segment_of
+from grail_mem.index.placed import Placed, load_placed, placed
+from grail_mem.index.rows import NOWHERE, distinct, documents_of_rows, expanded
+from grail_mem.index.segment import Segment, indexed, merged, segment_of
+from grail_mem.index.sessions import in_order, in_sessions, order_keys
 from grail_mem.model.filter import Filter
 from grail_mem.model.observation import Observation
 from grail_mem.query.view import View
@@ -91,14 +93,13 @@ class Corpus:
         self._state: object = None
         self._snapshot: object = None
         self._base: tuple[Segment, ...] = ()
-        self._base_row, self._unindexed = matched([], np.zeros(0, np.uint64))
+        self._placed = placed((), np.zeros(0, np.uint64), np.zeros(0, np.int64))
+        self._unindexed = self._placed.unindexed
         self._unindexed_names: list[_Name] = []
-        self._base_us = np.zeros(0, np.int64)
-        self._base_order = np.zeros(0, np.int64)
         self._recent: list[tuple[Segment, list[_Name]]] = []
         self.delta: list[Observation] = []
         self.parts: tuple[Part, ...] = ()
-        self.columns = _columns([], np.zeros(0, np.int32), np.zeros(0, np.int64), self._base_order)
+        self.columns = _columns([], np.zeros(0, np.int32), np.zeros(0, np.int64), self._placed)
         self.is_all_live: tuple[bool, ...] = ()
         self.speakers: tuple[str, ...] = ()
         self.n_live = 0
@@ -123,20 +124,23 @@ class Corpus:
         return True
 
     def _open_base(self, view: View) -> None:
-        """Load the segments on disk and find the row of the snapshot that each of their documents is."""
+        """Load the segments on disk, and where their documents stand in the snapshot; work that out when nobody wrote it."""
         import numpy as np
 
-        self._base = load_catalog(self._layout)
+        segments = load_catalog(self._layout)
+        self._base = tuple(segments.values())
         reader = view.live_base()
-        keys, us = reader.keys_and_times() if reader else (np.zeros(0, np.uint64), np.zeros(0, np.int64))
-        self._base_row, self._unindexed = matched([segment.said.key for segment in self._base], keys)
+        found = load_placed(self._layout, view.manifest, segments)
+        if found is None:
+            keys, us = reader.keys_and_times() if reader else (np.zeros(0, np.uint64), np.zeros(0, np.int64))
+            found = placed(self._base, keys, us)
+        self._placed = found
+        unindexed, key = found.unindexed, found.unindexed_key
         if reader is not None and reader.scopes is not None:
-            self._unindexed = np.intersect1d(self._unindexed, reader.rids(Filter()))
-        self._unindexed_names = [("", int(key)) for key in told_apart(keys)[self._unindexed]]
-        self._base_us = us
-        said = [segment.said for segment in self._base]
-        at = np.append(us, 0)[self._base_row]
-        self._base_order = _in_sessions(*_order_keys(said), at, np.zeros(0, np.int64), 0)
+            mine = np.isin(unindexed, reader.rids(Filter()))
+            unindexed, key = unindexed[mine], key[mine]
+        self._unindexed = unindexed
+        self._unindexed_names = [("", value) for value in key.tolist()]
         self._snapshot = view.manifest.name, view.scopes
 
     def _take_recent(self, view: View, progress: Progress | None) -> dict[_Name, Observation | int]:
@@ -164,7 +168,8 @@ class Corpus:
         reader = view.live_base()
         n_rows = reader.n_rows if reader else 0
         counts = np.append(reader.counting() if reader else np.zeros(0, bool), False)
-        row = np.where(counts[self._base_row], self._base_row, NOWHERE)
+        known = self._placed
+        row = np.where(counts[known.row], known.row, NOWHERE)
         self.delta = []
         rows = [row.astype(np.int32)]
         for _, names in self._recent:
@@ -172,14 +177,12 @@ class Corpus:
         segments = [*self._base, *(segment for segment, _ in self._recent)]
         times = np.array([*map(_us, self.delta), 0], np.int64)
         row = np.concatenate(rows)
-        base_us = np.append(self._base_us, 0)
+        base_us = np.append(known.us, 0)
         us = np.where(
             row >= 0, base_us[np.maximum(row, 0)] if n_rows else 0, times[np.clip(-2 - row, 0, len(times) - 1)]
         )
         self.parts = tuple(_parts(segments))
-        said = [segment.said for segment in segments]
-        ordered = _in_sessions(*_order_keys(said), us, self._base_order, len(self._base_row))
-        self.columns = _columns(segments, row, us, ordered)
+        self.columns = _columns(segments, row, us, known)
         heard = np.bincount(self.columns.speaker[row != NOWHERE] + 1, minlength=len(self.columns.speakers) + 1)[1:]
         self.speakers = tuple(name for name, n in zip(self.columns.speakers, heard.tolist(), strict=True) if n)
         live = self.columns.live
@@ -224,7 +227,7 @@ class Corpus:
         """The document that each row of the snapshot is, int64; -1 for a row that does not count."""
         import numpy as np
 
-        of_row = np.full(len(self._base_us), -1, np.int64)
+        of_row = np.full(len(self._placed.us), -1, np.int64)
         documents = np.flatnonzero(self.columns.row >= 0)
         of_row[self.columns.row[documents]] = documents
         return of_row
@@ -373,8 +376,8 @@ def _parts(segments: Iterable[Segment]) -> Iterator[Part]:
         passages, documents = passages + segment.n_passages, documents + segment.n_documents
 
 
-def _columns(segments: Sequence[Segment], row: np.ndarray, us: np.ndarray, ordered: np.ndarray) -> Columns:
-    """The columns of all segments behind one another; `ordered` are the documents of sessions in their order."""
+def _columns(segments: Sequence[Segment], row: np.ndarray, us: np.ndarray, known: Placed) -> Columns:
+    """The columns of all segments behind one another; `known` is where the documents of the first ones stand."""
     import numpy as np
 
     speakers = tuple(sorted({name for segment in segments for name in segment.said.speakers}))
@@ -391,74 +394,18 @@ def _columns(segments: Sequence[Segment], row: np.ndarray, us: np.ndarray, order
     speaker = joined(
         np.int32, (np.array([*(number[name] for name in one.speakers), -1], np.int32)[one.speaker] for one in said)
     )
-    session, _, key = _order_keys(said)
+    session, turn, key = order_keys(said)
     live = (row != NOWHERE)[doc] if len(doc) else np.zeros(0, bool)
-    at, place, number_of_session = _order(row != NOWHERE, session, ordered, first)
+    if np.array_equal(row, known.row):  # nothing came and nothing went
+        at, place, number_of_session = known.at, known.place, known.session
+    else:
+        ordered = in_sessions(session, turn, key, us, known.ordered, len(known.row))
+        at, place, number_of_session = in_order(row != NOWHERE, session, ordered, first)
     traits = np.concatenate([np.zeros((0, 6), np.uint8), *(one.traits for one in said)])
     return Columns(
         doc, joined(np.int32, (s.n_terms for s in segments)), joined(np.uint64, (one.digest for one in said)), traits,
         first, key, row, us, speaker, live, at, place, number_of_session, speakers,
     )  # fmt: skip
-
-
-def _order_keys(said: Sequence[Said]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Session, turn and key of every document."""
-    import numpy as np
-
-    session = np.concatenate([np.zeros(0, np.uint64), *(one.session for one in said)])
-    turn = np.concatenate([np.zeros(0, np.int32), *(one.turn for one in said)])
-    return session, turn, np.concatenate([np.zeros(0, np.uint64), *(one.key for one in said)])
-
-
-def _in_sessions(
-    session: np.ndarray, turn: np.ndarray, key: np.ndarray, us: np.ndarray, known: np.ndarray, n_known: int
-) -> np.ndarray:
-    """Documents that are in a session, by session, turn, time and key; only sessions with new documents are sorted.
-
-    Args:
-        session: Session of each document.
-        turn: Its turn.
-        key: Its key.
-        us: Its time.
-        known: The first documents in this order.
-        n_known: How many these are, with those that are in no session.
-    """
-    import numpy as np
-
-    new = n_known + np.flatnonzero(session[n_known:])
-    if not len(new):
-        return known
-    of_known = session[known]
-    grown = distinct(session[new])
-    begin, end = np.searchsorted(of_known, grown), np.searchsorted(of_known, grown, side="right")
-    again = expanded(begin, end)
-    some = np.concatenate([known[again], new])
-    some = some[np.lexsort((key[some], us[some], turn[some], session[some]))]
-    gone = np.cumsum(end - begin) - (end - begin)
-    at = (begin - gone)[np.searchsorted(grown, session[some])]
-    ordered: np.ndarray = np.insert(np.delete(known, again), at, some)
-    return ordered
-
-
-def _order(
-    live: np.ndarray, session: np.ndarray, ordered: np.ndarray, first: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Passages in the order of sessions: the passage at each place, the place of each, and its session's number."""
-    import numpy as np
-
-    ordered = ordered[live[ordered]]
-    alone = np.flatnonzero(live & (session == 0))
-    documents = np.concatenate([ordered, alone])
-    new = np.ones(len(documents), bool)
-    new[1:] = session[documents[1:]] != session[documents[:-1]]
-    new[len(ordered) :] = True
-    number = np.cumsum(new, dtype=np.int32) - 1
-    at = expanded(first[documents], first[documents + 1])
-    place = np.full(int(first[-1]), -1, np.int32)
-    place[at] = np.arange(len(at), dtype=np.int32)
-    of_session = np.full(int(first[-1]), -1, np.int32)
-    of_session[at] = np.repeat(number, first[documents + 1] - first[documents])
-    return at.astype(np.int32), place, of_session
 
 
 def _told(documents: Iterable[Document], n: int, progress: Progress | None) -> Iterator[Document]:

@@ -6,7 +6,7 @@ Knows nothing of how vectors are kept and made, nor of what they are compared wi
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from grail_mem.index.corpus import Corpus
 from grail_mem.index.embedder import Embedder, QuestionVectors, WordEmbedder, WordVectors
@@ -15,6 +15,9 @@ from grail_mem.store.layout import Layout
 
 if TYPE_CHECKING:
     import numpy as np
+
+_DIGITS: Final = 5
+"""Decimals of cosines: what lies beyond is less than what half precision leaves of them."""
 
 
 class Meaning:
@@ -70,17 +73,38 @@ class Meaning:
                 return self.embedder.embed_question(text)
             return QuestionVectors(self.embedder.embed([text])[0], np.zeros((0, 0), np.float32), ())
 
-    def cosines(self, vector: np.ndarray) -> np.ndarray:
-        """Cosine between a question and every passage, float32; -1 for those without a vector."""
+    def cosines(self, vector: np.ndarray, passages: np.ndarray) -> np.ndarray:
+        """Cosine between a question and passages, float32, rounded; -1 for those without a vector.
+
+        Args:
+            vector: The question's vector.
+            passages: Numbers of passages.
+        """
         import numpy as np
 
-        if not len(self.store):
-            return np.full(len(self.row), -1, np.float32)
-        made: np.ndarray = self.store.similarity(vector)[self.row]
-        np.clip(made, -1, 1, out=made)  # kept at half precision, vectors are not quite of length one
-        if self._n_without:
-            made[self.row < 0] = -1
+        row = self.row[passages]
+        made = np.full(len(row), -1, np.float32)
+        there = np.flatnonzero(row >= 0)
+        # kept at half precision, vectors are not quite of length one
+        made[there] = np.round(np.clip(self.store.cosines(vector, row[there]), -1, 1), _DIGITS)
         return made
+
+    def nearest(self, vector: np.ndarray, allowed: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+        """The passages with the best cosines above 0, the best first, those with equal ones in order; and their cosines.
+
+        Args:
+            vector: The question's vector.
+            allowed: Which passages may be returned, bool, by number.
+            n: How many at most.
+        """
+        import numpy as np
+
+        passages = np.flatnonzero(allowed & (self.row >= 0) if self._n_without else allowed)
+        passages = passages[self.store.likely(vector, self.row[passages], n)]
+        cosine = self.cosines(vector, passages)
+        order = np.argsort(-cosine, kind="stable")[:n]
+        order = order[cosine[order] > 0]
+        return passages[order], cosine[order]
 
     def vectors(self, passages: np.ndarray) -> np.ndarray:
         """Vectors of passages, float32, passages x dimension; zeros for those without one.

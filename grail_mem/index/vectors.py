@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Final
 
 from grail_mem.errors import IndexUnusableError, InputError
 from grail_mem.index.embedder import Identity, WordVectors
+from grail_mem.index.short import NAME as SHORT
+from grail_mem.index.short import Short, blocks, keep_short, load_short, shortened
 from grail_mem.store.files import FILE_MODE, FOLDER_MODE, UNKNOWN_STATE, FileState, replace_file, state_of, write_all
 from grail_mem.store.lock import exclusive
 
@@ -32,8 +34,18 @@ _WORDS: Final = "words.i8"
 _WORD_ENDS: Final = "word_ends.i64"
 _ABOUT: Final = "about.json"
 _LOCK: Final = "lock"
-_READ: Final = 4_096
-"""Vectors that are read at a time; chosen, 3 MB."""
+_BLOCK: Final = 512
+"""Vectors that are compared at a time: they stay in the processor's cache."""
+MANY: Final = 100_000
+"""Vectors from which on a short form chooses those that are compared exactly. Measured: to compare so many takes 40 ms."""
+_NEW_SHARE: Final = 0.05
+"""Of the vectors, those that may have come since the short form was made before it is made anew; chosen."""
+_ROUGH: Final = 1e-4
+"""How far a quick product may be from a cosine, many times what rounding can do."""
+_SIGN_AND_REST: Final = -0x70002000
+"""The bits of a half-precision number where a single-precision one has its own: 0x8fffe000."""
+_RANGES_APART: Final = 2.0**112
+"""What the exponents of the two kinds of numbers differ by."""
 
 
 def text_digest(text: str) -> int:
@@ -80,8 +92,8 @@ class VectorStore:
         self._keys = np.zeros(0, np.uint64)
         self._order = np.zeros(0, np.int64)
         self._ordered_keys = np.zeros(0, np.uint64)
-        self._room = np.zeros((0, self.identity.dimension), np.float32)
-        self._vectors = self._room
+        self._vectors = np.zeros((0, self.identity.dimension), np.int16)
+        self._short: Short | None = None
         self._words = WordVectors(np.zeros(1, np.int64), np.zeros((0, 0), np.int8))
 
     def _look(self) -> None:
@@ -117,17 +129,19 @@ class VectorStore:
 
         self._look()
         # the keys are looked at last since they are written last
-        sizes = [_size(self._folder / name) for name in (_WORDS, _WORD_ENDS, _VECTORS, _KEYS)]
+        sizes = [_size(self._folder / name) for name in (_WORDS, _WORD_ENDS, _VECTORS, _KEYS, SHORT)]
         if self._word_dimension is None or sizes == self._sizes:
             return
         n = min(sizes[2] // (2 * self.identity.dimension), sizes[3] // 8)
         if self._word_dimension:
             n = self._take_in_words(min(n, sizes[1] // 8), sizes[0])
         held = min(len(self), n)  # fewer than before when somebody cut the files
-        self._take_in_vectors(held, n)
+        self._vectors = self._mapped(n)
         self._keys = np.concatenate([self._keys[:held], self._read(_KEYS, np.uint64, held, n)])
         self._order = np.argsort(self._keys, kind="stable")
         self._ordered_keys = self._keys[self._order]
+        if self._short is None or sizes[4:] != self._sizes[4:] or held < len(self._short):
+            self._short = load_short(self._folder, self._keys, self.identity.dimension)
         self._sizes = sizes
 
     def _take_in_words(self, n: int, size_bytes: int) -> int:
@@ -145,19 +159,13 @@ class VectorStore:
         self._words = WordVectors(first[: n + 1], np.asarray(rows))
         return n
 
-    def _take_in_vectors(self, held: int, n: int) -> None:
-        """Read vectors behind the first ones, into room that was left for them; memory without rows costs nothing."""
+    def _mapped(self, n: int) -> np.ndarray:
+        """The first vectors as the bits of half-precision numbers: mapped, so that opening costs nothing."""
         import numpy as np
 
-        width = self.identity.dimension
-        if self._room.shape[0] < n:
-            room = np.empty((n + n // 8, width), np.float32)
-            room[:held] = self._vectors[:held]
-            self._room = room
-        for begin in range(held, n, _READ):  # at once, the half-precision numbers would take half as much again
-            end = min(begin + _READ, n)
-            self._room[begin:end] = self._read(_VECTORS, np.float16, begin * width, end * width).reshape(-1, width)
-        self._vectors = self._room[:n]
+        shape = (n, self.identity.dimension)
+        whole = np.memmap(self._folder / _VECTORS, np.int16, "r", shape=shape) if n else np.zeros(shape, np.int16)
+        return np.asarray(whole)
 
     def _read(self, name: str, kind: type[np.generic], begin: int, end: int) -> np.ndarray:
         """Numbers of a file, from one place to another."""
@@ -185,19 +193,77 @@ class VectorStore:
         """The digests of all texts that have a vector, uint64."""
         return self._keys
 
-    def similarity(self, query: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
-        """Cosine between a query's vector and stored ones, float32; of all rows, or of these in their order.
+    def cosines(self, query: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Cosine between a query's vector and stored ones, float32; each by itself, whatever it is computed with."""
+        import numpy as np
 
-        Exact at any number of rows: a filter that leaves few costs what those few cost.
+        query = query.astype(np.float32)
+        made = np.empty(len(rows), np.float32)
+        for block in blocks(len(rows), _BLOCK):
+            np.einsum("pv,v->p", self.vectors(rows[block]), query, out=made[block])
+        return made
+
+    def likely(self, query: np.ndarray, rows: np.ndarray, n: int) -> np.ndarray:
+        """Which of some rows may be among the n with the best cosines: places in them, ascending.
+
+        None of those is missing as long as there are fewer than `MANY` rows, or there is no short form. Else the best share
+        by short form is taken, of which a trial showed that it misses next to nothing; what came since it was made is
+        compared exactly.
+
+        Args:
+            query: The query's vector.
+            rows: Rows that count, none -1.
+            n: How many are wanted.
         """
-        chosen = self._vectors if rows is None else self._vectors[rows]
-        cosines: np.ndarray = chosen @ query.astype("float32")
-        return cosines
+        import numpy as np
 
-    def vectors(self, rows: np.ndarray) -> np.ndarray:
+        query = query.astype(np.float32)
+        if self._short is None or len(rows) < MANY:
+            about, wanted = self._products(query, rows), n
+        else:
+            late = self._products(query, np.arange(len(self._short), len(self)))
+            about = np.concatenate([self._short.products(query), late])[rows]
+            wanted = max(n, int(self._short.share * len(rows)))
+        if len(rows) <= wanted:
+            return np.arange(len(rows))
+        least = np.partition(about, len(rows) - wanted)[len(rows) - wanted]
+        return np.flatnonzero(about >= least - np.float32(_ROUGH))
+
+    def _products(self, query: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """About the cosines of rows, float32: many at once, which rounds each by what stands beside it."""
+        import numpy as np
+
+        if len(rows) > len(self) // 2:  # to go through all is faster than to pick
+            made = np.empty(len(self), np.float32)
+            for block in blocks(len(self), _BLOCK):
+                np.dot(_widened(self._vectors[block]), query, out=made[block])
+            picked: np.ndarray = made[rows]
+            return picked
+        made = np.empty(len(rows), np.float32)
+        for block in blocks(len(rows), _BLOCK):
+            np.dot(self.vectors(rows[block]), query, out=made[block])
+        return made
+
+    def vectors(self, rows: np.ndarray | slice) -> np.ndarray:
         """Stored vectors, float32, shape (rows, dimension)."""
-        chosen: np.ndarray = self._vectors[rows]
-        return chosen
+        return _widened(self._vectors[rows])
+
+    def shorten(self) -> bool:
+        """Make the short form anew where there are many vectors and it lacks some; returns whether it was written."""
+        import numpy as np
+
+        self.refresh()
+        n, n_short = len(self), len(self._short) if self._short is not None else 0
+        if n < MANY or n - n_short < _NEW_SHARE * n:
+            return False
+        made = shortened(self.vectors, n, self.identity.dimension)
+        with exclusive(self._folder / _LOCK):
+            keys = _keys_in(self._folder)
+            if made is None or not np.array_equal(keys[:n], self._keys[:n]):  # somebody took some out meanwhile
+                return False
+            keep_short(self._folder, made, keys)
+        self.refresh()
+        return True
 
     def words(self, rows: np.ndarray) -> WordVectors:
         """Word vectors of stored texts, in the order of these rows.
@@ -341,6 +407,7 @@ def _keep(model: Path, keys: np.ndarray, keep: np.ndarray, width: int, word_widt
     import numpy as np
 
     replace_file(model / _ABOUT, (model / _ABOUT).read_bytes())  # whoever has the folder read begins anew
+    (model / SHORT).unlink(missing_ok=True)  # it is made of the vectors that go
     replace_file(model / _KEYS, b"")
     rows = min(len(keys), _size(model / _VECTORS) // width)
     ends = (
@@ -402,6 +469,18 @@ def stored_vectors(folder: Path, model: str) -> VectorStore | None:
             with suppress(IndexUnusableError):  # what searches says so; what has other grounds goes by those
                 found.append(VectorStore(folder, identity))
     return max(found, key=len, default=None)
+
+
+def _widened(bits: np.ndarray) -> np.ndarray:
+    """Half-precision numbers, given as their bits, as float32: the same numbers, many times faster than numpy makes them."""
+    import numpy as np
+
+    wide = bits.astype(np.int32)
+    np.left_shift(wide, 13, out=wide)
+    np.bitwise_and(wide, np.int32(_SIGN_AND_REST), out=wide)
+    made = wide.view(np.float32)
+    made *= np.float32(_RANGES_APART)
+    return made
 
 
 def missing(store: VectorStore, texts: Iterable[str]) -> list[str]:

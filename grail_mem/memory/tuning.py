@@ -40,6 +40,8 @@ class Tuning(Opened):
             meaning = searcher.meaning
             texts = texts_without_vector(view, searcher.corpus, meaning) if meaning else []
         n_embedded = embed(meaning, texts, progress=progress, lock=self._lock) if meaning else 0
+        if meaning:
+            meaning.store.shorten()
         with self._lock:
             purge_if_erased(self._open(), n_erased)
         return replace(done, n_embedded=n_embedded, model=searcher.gates_name)

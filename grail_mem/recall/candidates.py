@@ -56,12 +56,12 @@ def candidates(asked: Asked, allowed: np.ndarray) -> Candidates:
 
     corpus = asked.corpus
     lexical = _best(np.where(allowed, asked.lexical.scores, 0), N_LEXICAL)
-    vector = _best(np.where(allowed, asked.cosines, -1), N_VECTOR)
+    vector, cosine = asked.nearest(allowed, N_VECTOR)
     titled = corpus.passages_of(asked.titled)
     by = {"lexical": lexical, "vector": vector, "entity": titled[allowed[titled]][:N_GRAPH]}
     near = corpus.around(np.concatenate([lexical[:N_WINDOW], vector[:N_WINDOW]])).ravel()
     by["window"] = near[near >= 0]
-    by["session"] = _mates(asked, lexical[:N_OF_SESSIONS], vector[:N_OF_SESSIONS])
+    by["session"] = _mates(asked, lexical[:N_OF_SESSIONS], vector[:N_OF_SESSIONS], cosine[:N_OF_SESSIONS])
     by = {name: distinct(found[allowed[found]]) for name, found in by.items()}
     passages = distinct(np.concatenate(list(by.values())))
     evidence = gather(asked, passages)
@@ -98,13 +98,13 @@ def _nth_of_blocks(scores: np.ndarray, n: int) -> float:
     return float(np.partition(best, n_blocks - n)[n_blocks - n])
 
 
-def _mates(asked: Asked, lexical: np.ndarray, vector: np.ndarray) -> np.ndarray:
+def _mates(asked: Asked, lexical: np.ndarray, vector: np.ndarray, cosine: np.ndarray) -> np.ndarray:
     """The passages of the sessions in which most was found, near to what was found."""
     import numpy as np
 
     columns = asked.corpus.columns
     hits = np.concatenate([lexical, vector])
-    score = np.concatenate([asked.lexical.scores[lexical], np.maximum(asked.cosines[vector], 0)])
+    score = np.concatenate([asked.lexical.scores[lexical], cosine])
     sessions, place = np.unique(columns.session[hits], return_inverse=True)
     total = np.bincount(place, score.astype(np.float64), minlength=len(sessions))
     best = np.sort(sessions[np.argsort(-total, kind="stable")[:N_SESSIONS]])

@@ -28,7 +28,7 @@ GENERIC: Final = frozenset(["kind", "type", "sort", "name", "many", "much", "lon
 GENERIC_SHARE: Final = 0.25
 """What such a word counts of another's weight; measured on the development data."""
 _DIGITS: Final = 5
-"""Decimals of cosines: what lies beyond depends on how many are computed at a time."""
+"""Decimals of cosines of words: what lies beyond depends on how many are computed at a time."""
 
 
 class Asked:
@@ -48,18 +48,27 @@ class Asked:
         meaning: Meaning | None,
         also: Mapping[int, np.ndarray] | None = None,
     ) -> None:
-        import numpy as np
-
         self.question, self.corpus, self.meaning = question, corpus, meaning
         self.has_other_names = bool(also)
         self.hashes = [term_hash(term) for term in dict.fromkeys(question.terms)]
         self.lexical = Lexical(corpus, self.hashes, also)
         self.vectors: QuestionVectors | None = meaning.question(question.search_text) if meaning else None
-        self.cosines = (
-            np.full(corpus.n_passages, -1, np.float32)
-            if meaning is None or self.vectors is None
-            else np.round(meaning.cosines(self.vectors.vector), _DIGITS)
-        )
+
+    def cosines(self, passages: np.ndarray) -> np.ndarray:
+        """Cosine between the question and passages, float32; -1 for those without a vector."""
+        import numpy as np
+
+        if self.meaning is None or self.vectors is None:
+            return np.full(len(passages), -1, np.float32)
+        return self.meaning.cosines(self.vectors.vector, passages)
+
+    def nearest(self, allowed: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+        """The passages that may be returned and are the most alike, the best first, and their cosines; none without vectors."""
+        import numpy as np
+
+        if self.meaning is None or self.vectors is None:
+            return np.zeros(0, np.int64), np.zeros(0, np.float32)
+        return self.meaning.nearest(self.vectors.vector, allowed, n)
 
     @property
     def has_words(self) -> bool:
@@ -222,7 +231,7 @@ def _gathered(asked: Asked, wanted: np.ndarray) -> Evidence:
     titled = np.append(among(corpus.columns.doc[wanted], asked.titled).astype(np.float32), np.float32(0))
     return Evidence(
         wanted, has, np.append(asked.lexical.scores[wanted], np.float32(0)),
-        np.append(np.maximum(asked.cosines[wanted], 0), np.float32(0)), words, word_score, titled,
+        np.append(np.maximum(asked.cosines(wanted), 0), np.float32(0)), words, word_score, titled,
     )  # fmt: skip
 
 

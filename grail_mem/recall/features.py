@@ -193,9 +193,11 @@ class _Made:
         meaning, vectors = self._asked.meaning, self._asked.vectors
         assert meaning is not None and vectors is not None  # noqa: S101, PT018  asked only when there are vectors
         made = [np.zeros(len(self._passages), np.float32) for _ in weights]
+        known = np.zeros((len(self._evidence.passages) + 1, len(vectors.vector)), np.float32)
+        known[:-1] = meaning.vectors(self._evidence.passages)
         for begin in range(0, len(self._passages), _BLOCK):
             block = slice(begin, begin + _BLOCK)
-            around = meaning.vectors(self._near[block])
+            around = known[self._place[block]]
             for column, weight in zip(made, weights, strict=True):
                 column[block] = _cosine(around, weight, vectors.vector)
         return made

@@ -171,15 +171,16 @@ def signals_of(ranked: Ranked) -> Signals:
         return Signals(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     asked, best = ranked.asked, ranked.found.passages[ranked.order[:N_LOOKED_AT]]
     lexical = asked.lexical
+    evidence = ranked.found.evidence
     idf = lexical.idf * _counts(asked)
-    has = ranked.found.evidence.has[ranked.found.evidence.places(best)].max(axis=0, initial=0)
+    has = evidence.has[evidence.places(best)].max(axis=0, initial=0)
     names = [hashes for name in asked.question.names if (hashes := [term_hash(term) for term in terms(name)])]
     held, _, _ = asked.corpus.terms_of(best)
     there = set(held.tolist())
     met = sum(any(value in there for value in hashes) for hashes in names)
     return Signals(
         float(ranked.score[ranked.order[0]]),
-        float(max(asked.cosines[ranked.found.passages].max(), 0)) if asked.vectors is not None else 0.0,
+        float(evidence.cosine[evidence.places(ranked.found.passages)].max()),
         float(has @ idf / max(float(idf.sum()), 1e-6)) if len(idf) else 0.0,
         met / len(names) if names else 1.0,
         _agreement(ranked),

@@ -85,8 +85,9 @@ def baselines(searcher: Searcher, memory: Memory, store: Store, found: dict[str,
         bm25 = Lexical(searcher.corpus, put.hashes).scores
         keep(found, "BM25", store.set, asked, source, session, bm25)
         if put.vectors is not None:
-            rank = [np.argsort(np.argsort(-score, kind="stable"), kind="stable") for score in (bm25, put.cosines)]
-            keep(found, "vectors alone", store.set, asked, source, session, put.cosines)
+            cosines = put.cosines(np.arange(searcher.corpus.n_passages))
+            rank = [np.argsort(np.argsort(-score, kind="stable"), kind="stable") for score in (bm25, cosines)]
+            keep(found, "vectors alone", store.set, asked, source, session, cosines)
             keep(found, "reciprocal ranks", store.set, asked, source, session, sum(1 / (60 + r) for r in rank))
         if any(session):
             whole = whole_sessions(searcher, put.hashes)

@@ -71,7 +71,7 @@ def rows_table(n: int, *, seed: int = 1) -> pa.Table:
         "source_kind": _taken(SOURCE_KINDS, _even(rng, n, len(SOURCE_KINDS))), "attribute": absent,
         "scope": absent, "session": absent, "turn": pa.nulls(n, pa.int64()), "speaker": absent, **times,
         "tags": _tags(rng, n), "entities": _entities(rng, n, names), "relationships": _relationships(rng, n, names),
-        "more": absent,
+        "superseded_by": absent, "more": absent,
         "path": pc.binary_join_element_wise("memories", category, pc.binary_join_element_wise(id_texts, ".md", ""), "/"),
         "sha256": pa.array([sha256(stand_in(id_)).hexdigest() for id_ in id_texts.to_pylist()]),
         "size_bytes": pa.array(np.full(n, UNKNOWN_STATE.size)), "mtime_ns": pa.array(np.full(n, UNKNOWN_STATE.mtime_ns)),

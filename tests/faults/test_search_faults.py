@@ -193,7 +193,8 @@ def test_f53_cosines_do_not_depend_on_how_long_a_models_vectors_are(tmp_path: Pa
         searcher.refresh()
         assert searcher.meaning is not None
         for text in ("same", "same. same", "Ann moved to Rome", "nothing of it"):
-            cosines = searcher.meaning.cosines(searcher.meaning.question(text).vector)
+            passages = np.arange(searcher.corpus.n_passages)
+            cosines = searcher.meaning.cosines(searcher.meaning.question(text).vector, passages)
             assert (np.abs(cosines) <= 1).all()
         answer = memory.search("same same")
         assert answer.observations[0].title == "same"

@@ -79,7 +79,7 @@ def test_segments_stay_few_and_old_ones_are_removed(tmp_path: Path) -> None:
             done = memory.index()
             assert done.n_added == 3
             assert done.n_documents == step * 3 + 3
-            sizes = [segment.n_documents for segment in catalog.load_catalog(Layout(tmp_path))]
+            sizes = [segment.n_documents for segment in catalog.load_catalog(Layout(tmp_path)).values()]
             assert sum(sizes) == done.n_documents
             assert all(a >= 4 * b for a, b in pairwise(sizes))
             folders = {path.name for path in Layout(tmp_path).index.iterdir() if path.is_dir()}
@@ -96,7 +96,7 @@ def test_a_segment_of_which_much_is_gone_is_made_anew(tmp_path: Path) -> None:
         memory.compact()
         memory.index()
         held = catalog.load_catalog(Layout(tmp_path))
-        assert sum(segment.n_documents for segment in held) == 20
+        assert sum(segment.n_documents for segment in held.values()) == 20
 
 
 def test_a_catalog_of_another_version_is_made_anew(tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ def test_a_catalog_of_another_version_is_made_anew(tmp_path: Path) -> None:
     said = json.loads(file.read_bytes())
     said["identity"]["tokens"] += 1
     file.write_text(json.dumps(said))
-    assert catalog.load_catalog(Layout(tmp_path)) == ()
+    assert catalog.load_catalog(Layout(tmp_path)) == {}
     assert answers(tmp_path) == before
     with Memory(never_silent(tmp_path), embedder="none") as memory:
         assert memory.index().n_added == 20
@@ -168,11 +168,11 @@ def test_a_compaction_beside_writes_and_a_rebuild_keep_up_an_index_that_is_there
             memory.add_observations({"content": f"beta {batch} note {i} on item{batch}x{i}"} for i in range(60))
             assert memory.search(f"item{batch}x7").observations[0].content == f"beta {batch} note 7 on item{batch}x7"
             assert memory.search("thing7").observations[0].content == "alpha note 7 about thing7"
-    assert sum(segment.n_documents for segment in catalog.load_catalog(Layout(tmp_path))) > 60
+    assert sum(segment.n_documents for segment in catalog.load_catalog(Layout(tmp_path)).values()) > 60
     with Memory(tmp_path, embedder="none") as memory:
         assert memory.search("item2x9").observations[0].content == "beta 2 note 9 on item2x9"
         memory.rebuild()
-        assert sum(segment.n_documents for segment in catalog.load_catalog(Layout(tmp_path))) == 240
+        assert sum(segment.n_documents for segment in catalog.load_catalog(Layout(tmp_path)).values()) == 240
         assert memory.search("item2x9").observations[0].content == "beta 2 note 9 on item2x9"
 
 

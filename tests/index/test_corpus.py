@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from search_stores import never_silent
 
 from grail_mem import Memory
-from grail_mem.index.corpus import REACH, Corpus, _in_sessions, matched, observations_at
+from grail_mem.index.corpus import REACH, Corpus, observations_at
+from grail_mem.index.rows import matched
+from grail_mem.index.sessions import in_sessions
 from grail_mem.recall.ranked import Searcher
 
 
@@ -161,7 +163,7 @@ def test_new_documents_take_their_places_in_sessions_as_if_all_were_sorted(
     )
     n = data.draw(st.integers(0, len(said)))
     nothing = np.zeros(0, np.int64)
-    known = _in_sessions(session[:n], turn[:n], key[:n], us[:n], nothing, 0)
+    known = in_sessions(session[:n], turn[:n], key[:n], us[:n], nothing, 0)
     inside = np.flatnonzero(session)
     plain = inside[np.lexsort((key[inside], us[inside], turn[inside], session[inside]))]
-    assert _in_sessions(session, turn, key, us, known, n).tolist() == plain.tolist()
+    assert in_sessions(session, turn, key, us, known, n).tolist() == plain.tolist()
