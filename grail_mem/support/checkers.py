@@ -79,5 +79,5 @@ def _registered() -> dict[str, Callable[[], Callable[[], Checker]]]:
     return {
         point.name: point.load
         for point in entry_points(group=GROUP)
-        if point.name not in {NAME, AEGIS, "auto", "lexical"}
+        if point.name not in {AEGIS, "auto"} and not point.name.startswith("lexical")
     }
