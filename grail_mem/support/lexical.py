@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import date
 from functools import lru_cache
+from itertools import islice
 from typing import Final, NamedTuple
 
 from grail_mem.index.tokens import terms
@@ -47,7 +48,8 @@ class Finding(NamedTuple):
         conflict: The first contradiction, or what at least is not the same.
         hindrance: Why words that are there do not count.
         covered: The share of its terms that the best sentence has, 0 to 1.
-        missing: The words of the claim that it has not, as they stand there.
+        missing: The terms that it has not.
+        claim: The sentence.
     """
 
     fit: Fit | None
@@ -55,6 +57,7 @@ class Finding(NamedTuple):
     hindrance: str
     covered: float
     missing: tuple[str, ...]
+    claim: Sentence
 
 
 class LexicalChecker:
@@ -165,7 +168,7 @@ def finding_of(readings: Sequence[Reading], said: Sequence[Sentence]) -> Finding
                 hindrance = hindrance or f"the quote says so only with {as_written(sentence, found.word)!r}"
             elif against is None or not against.is_sure:
                 against = conflict(claim, sentence) or against
-    return Finding(best, against, hindrance, covered, tuple(_as_written(readings[0][0], missing)))
+    return Finding(best, against, hindrance, covered, missing, readings[0][0])
 
 
 def _as_written(claim: Sentence, missing: Sequence[str]) -> Iterator[str]:
@@ -214,6 +217,6 @@ def _why_not(one: Finding) -> Iterator[str]:
     elif one.conflict:
         yield from one.conflict.reasons
     elif one.missing:
-        yield f"the quote does not say: {', '.join(one.missing[:_MOST_NAMED])}"
+        yield f"the quote does not say: {', '.join(islice(_as_written(one.claim, one.missing), _MOST_NAMED))}"
     else:
         yield "the words are there, but not as the claim puts them"

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import date
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 import regex as re
@@ -45,6 +46,8 @@ _IRONIC: Final = re.compile(r'(?<=\S\s)["“„«]\p{Ll}|["“„«]\p{Ll}[^"“
 _EDGES: Final = "\"'“”‘’«».,;:!?()[]*"
 _DOUBLE_QUOTES: Final = frozenset('"“”«»„')
 _ONES: Final = frozenset("123456789")
+_KEPT: Final = 32
+"""Sentences of which is kept how their words are written: one verdict may name several."""
 
 
 class Sentence(NamedTuple):
@@ -124,10 +127,17 @@ def as_written(sentence: Sentence, word: str) -> str:
     """
     if word.startswith("@"):
         return "the speaker"
-    for part in sentence.text.split():
-        if word in read_sentence(part).words:
-            return part.strip(_EDGES)
-    return word.replace(JOINT, "-").replace("-anymore", " any more")
+    return _written(sentence.text).get(word) or word.replace(JOINT, "-").replace("not-anymore", "no longer")
+
+
+@lru_cache(maxsize=_KEPT)
+def _written(text: str) -> dict[str, str]:
+    """For each word of a sentence that is compared, how it is written; the first time counts."""
+    made: dict[str, str] = {}
+    for part in text[:MOST_CHARS].split():
+        for word in read_sentence(part).words:
+            made.setdefault(word, part.strip(_EDGES))
+    return made
 
 
 def _as_name(flag: int, *, is_first: bool) -> int:
