@@ -50,7 +50,7 @@ MAX_NAME: Final = 1_000  # a key is made of every name, which takes quadratic ti
 _SCALARS: Final = (str, int, float)
 _KEPT: Final = 16_384
 """Plain entities and relationships kept, so that a rebuild makes each once; chosen, a few megabytes at most."""
-_MERGE: Final = re.compile(rb"^<<<<<<< .*?^=======\r?$.*?^>>>>>>> ", re.DOTALL | re.MULTILINE)
+_MERGE: Final = re.compile(rb"^(<{7,}) .*?^={7,}\r?$.*?^>{7,} ", re.DOTALL | re.MULTILINE)
 _HEADING: Final = re.compile(r"^#{1,6}\s+(.*?)\s*#*\s*$")
 
 

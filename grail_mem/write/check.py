@@ -19,6 +19,7 @@ from grail_mem.store.filename import is_observation_file
 from grail_mem.store.layout import LEDGER, OUTPUT, Layout
 from grail_mem.store.ledger import verify
 from grail_mem.store.snapshot import MANIFEST, is_as_written, is_of_another_version, names, read_manifest
+from grail_mem.write.candidates import approved_twice
 from grail_mem.write.leftovers import leftovers
 from grail_mem.write.said_left import came_back
 from grail_mem.write.undecided import undecided
@@ -62,7 +63,7 @@ def check(view: View, *, progress: Callable[[int], None] | None = None) -> Check
         view = View(view.layout, view.settings, from_files=True)
     n_files = view.scan(whole=True, progress=progress)
     problems = [*view.problems(), *ledger_problems(view.layout), *_spellings(view), *damaged, *_leftovers(view)]
-    problems += [*_said_again(view), *_undecided(view)]
+    problems += [*_said_again(view), *_undecided(view), *_approved_twice(view)]
     ordered = sorted(problems, key=lambda p: (p.severity, p.where, p.line, p.code))
     return Checked(view.n_rows, n_files, len(view.unsynced()), tuple(ordered))
 
@@ -147,6 +148,15 @@ def _undecided(view: View) -> Iterator[Problem]:
             "undecided_fact", f"{named} says otherwise of '{fact.attribute}', and both hold now", first.path,
             remedy=f"decide: `grail revise {first.id}` with supersede, correct or expire; or say it anew with `grail add`",
             severity="warning",
+        )  # fmt: skip
+
+
+def _approved_twice(view: View) -> Iterator[Problem]:
+    """Candidates that two clones approved, so that each is two observations."""
+    for id_, (first, *others) in approved_twice(view):
+        yield Problem(
+            "approved_twice", f"two clones approved the candidate {id_}; {', '.join(others)} says the same", first,
+            remedy="`grail hide` one of them, or delete its file", severity="warning",
         )  # fmt: skip
 
 
