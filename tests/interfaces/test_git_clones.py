@@ -239,7 +239,7 @@ def test_a_candidate_approved_in_two_clones_is_named_where_git_sees_a_rename(one
 
 def test_a_candidate_approved_in_two_clones_is_named_where_git_sees_none(one: Path, two: Path) -> None:
     approve_in_both(one, two)
-    git(two, "-c", "merge.renames=false", "pull", "--quiet", "--no-rebase", "--no-edit", "origin", "main")
+    git(two, "pull", "--quiet", "--no-rebase", "--no-edit", "-s", "recursive", "-X", "no-renames", "origin", "main")
     (named,) = checked(two).problems
     assert (named.code, named.severity) == ("approved_twice", "warning")
     with Memory(two) as memory:
