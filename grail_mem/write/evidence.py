@@ -131,8 +131,18 @@ def passages(view: View, said: Quote, scope: str | None) -> list[Turn]:
     return _left(view, in_source(view, locator), said.quote)
 
 
+def must_be_recorded(view: View) -> bool:
+    """Whether the caller can quote only what was ingested, so that a model makes up no words of a person."""
+    return view.principal is not None and view.settings.transcript == "required"
+
+
 def _left(view: View, places: list[Turn], quote: str) -> list[Turn]:
-    """Passages without those that were erased and came back; where some have the quote, only these are looked at."""
+    """Passages without those that were erased and came back, and those that the caller must not quote.
+
+    Where some have the quote, only these are held against what was erased.
+    """
+    if must_be_recorded(view):
+        places = [place for place in places if not place.quoted]
     if not view.receipts.tells_of_sources:
         return places
     wanted = folded(quote)
