@@ -336,7 +336,7 @@ def _behind(said: Sentence, end: int, claim: Sentence) -> str:
     if (
         following in known.ADVERBS
         or is_date(following)
-        or (following == "named" and said.names[end + 1 : end + 2] == (2,))
+        or (following in {"named", "called"} and said.names[end + 1 : end + 2] == (2,))
     ):
         return _or(words[end:])
     if following not in known.PREPOSITIONS or end + 1 == len(words) or end + 1 in said.breaks:

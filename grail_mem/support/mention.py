@@ -34,11 +34,12 @@ _OPENING, _CLOSING, _EITHER = frozenset("“„«"), frozenset("”»"), '"'
 _MENTIONED: Final = words_of("""
 sentence sentences phrase phrases quote quotes quotation citation slogan motto caption line lines lyrics answer reply replies
 words message messages statement statements claim claims text example examples title headline test rumour rumor exercise joke
+story plan goal idea theory dream metaphor form
 """)
 """What a sentence is called by who speaks of it, and does not say it."""
 _BRINGS: Final = words_of("""
 example examples sentence lesson quote quotation citation excerpt lyrics dialogue script roleplay exercise slogan motto caption
-template transcript placeholder
+template transcript placeholder sample forwarded overheard testing
 """)
 """A short sentence with one of these brings a text that is anybody's."""
 _CARRIES: Final = words_of("message mail email text letter note answer reply statement line words post tweet")
@@ -55,13 +56,14 @@ perhaps probably possibly temporarily partly occasionally seldom supposedly alle
 """)
 """How a fragment begins that says less of the sentence before it."""
 _ATTACHED: Final = known.PREPOSITIONS - known.JOINS - words_of("from for to instead this last next") | words_of(
-    "every each as used past"
+    "every each as used past starting beginning effective"
 )
 _ASIDES: Final = frozenset(
     (("you", "wish"), ("end", "of"), ("for", "a"), ("from", "now"), ("end", "quote"), ("quote", "ends"))
 )
 _EXERCISES: Final = words_of("fill complete repeat copy continue finish")
-_COMMANDS: Final = known.DRAFTS | words_of("delete ignore forget remove repeat check pronounce spell")
+_COMMANDS: Final = known.DRAFTS | words_of("delete ignore forget remove repeat check pronounce spell put turn convert")
+_OBJECTS: Final = words_of("that this it")
 _OF_LANGUAGE: Final = words_of("sentence grammatical spelled spell translate pronounce grammar say mean")
 _ENDS: Final = words_of("lasted disagrees disagree lied invented")
 _ATTEMPTS: Final = words_of("tried wanted meant used planned hoped intended")
@@ -200,14 +202,18 @@ def _asks_of_words(sentence: Sentence) -> bool:
     """Whether a sentence asks how the one before it is spelled or put, or what is to be done with it."""
     words = tuple(word for word in sentence.words if word not in known.FILLERS)
     if sentence.asks:
-        return not _OF_LANGUAGE.isdisjoint(words)
-    return words[:1] != () and words[0] in _COMMANDS and len(words) <= _SHORT // 2
+        return not _OF_LANGUAGE.isdisjoint(words) or not (_SAID.isdisjoint(words) or _OBJECTS.isdisjoint(words))
+    if not words or words[0] not in _COMMANDS:
+        return False
+    return len(words) <= _SHORT // 2 or not _OBJECTS.isdisjoint(words[1:3])
 
 
 def _ends(words: tuple[str, ...]) -> bool:
     """Whether a short sentence says that what was said did not last or was not so."""
     if len(words) > _SHORT:
         return False
+    if not _BRINGS.isdisjoint(words) or (words[0] in _OBJECTS and not known.FAKES.isdisjoint(words)):
+        return True
     pairs = set(pairwise(words))
     is_attempt = words[-1] == "to" and not _ATTEMPTS.isdisjoint(words)
     return (
@@ -229,11 +235,15 @@ def _points_back(words: tuple[str, ...]) -> bool:
 
 
 def _is_fragment(words: tuple[str, ...]) -> bool:
+    if len(words) < _A_FEW and (words[0] == "well" or (words[0] == "@me" and words[-1] in known.HEDGES)):
+        return True
     rest = tuple(word for word in words if word not in known.FILLERS | {"well", "ok", "okay", "oh", "and", "but", "or"})
     if not rest or len(rest) > _A_FEW:
         return False
     if rest[0] == "not":
-        return not (known.PREPOSITIONS | known.ADVERBS | FREQUENCY | {"any"}).isdisjoint(rest[1:2])
+        return not (
+            known.PREPOSITIONS | known.ADVERBS | FREQUENCY | {"any", "quite", "really", "exactly", "entirely", "even"}
+        ).isdisjoint(rest[1:2])
     is_count = is_number(rest[0]) and rest[1:2] in {("times",), ("x",)}
     return is_count or rest[0] in _AS_FRAGMENT or (rest[0] in _ATTACHED and len(rest) > 1) or rest[:2] in _ASIDES
 

@@ -29,7 +29,7 @@ _NO_APOSTROPHE: Final = re.compile(
     r"\b(do|does|did|is|was|are|were|has|have|had|could|would|should|ca|wo)(nt)\b", re.IGNORECASE
 )
 _REPEATED: Final = re.compile(
-    r"\b(?:as|like) (?:i|we) (?:have |already )?(?:said|mentioned|wrote|told you)\b(?: before)?[,:]?|^\W*(?:please )?(?:note|remember|know|be aware|keep in mind)(?: that)?\b[,:]?|\b(?:by the way|of course|in fact|in short|heads up)\b,?",
+    r"\b(?:as|like) (?:i|we) (?:have |already )?(?:said|mentioned|wrote|told you)\b(?: before)?[,:]?|^\W*(?:please )?(?:note|remember|know|be aware|keep in mind)(?: that)?\b[,:]?|\b(?:by the way|of course|in fact|in short|heads up|(?:just )?so you know|for the record|for your information|as a reminder|good news|from now on)\b[,:]?|^\W*i(?:['’]d| would) like to (?:mention|note|add|say)(?: that)?\b",
     re.IGNORECASE,
 )
 """The speaker says it once more, which is no report of somebody else; and phrases that say nothing."""

@@ -7,6 +7,7 @@ statement say less. Knows nothing of how the statement was found.
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from grail_mem.support import words as known
@@ -64,6 +65,18 @@ drawing part parts character spirit name fight vision fantasy wish thought thoug
 _BINDING: Final = known.PREPOSITIONS - known.JOINS | known.ADVERBS | FREQUENCY
 _PARTICLES: Final = words_of("up out off down over on in away back through along")
 """At the end of a claim, what makes with the preposition behind it another verb: `came up with`."""
+_YEAR: Final = re.compile("(?:19|20)[0-9]{2}")
+_BARE: Final = frozenset(
+    (way, thing)
+    for way, things in (
+        ("by", "card car train bus plane bike boat taxi phone email mail post hand ship cheque"),
+        ("for", "work love school college university family fun money"), ("at", "home work school university"), ("on", "foot time"),
+    )
+    for thing in things.split()
+)  # fmt: skip
+"""Phrases without an article in which the noun means what it says."""
+_ONCE_MORE: Final = words_of("quit stop stops stopped start starts begin begins give gives gave leave leaves end ends")
+_UNDONE: Final = words_of("failed bounced rejected declined refused crashed relapsed")
 _LISTED: Final = 4
 """Words of a phrase in which it shows whether it is of the world."""
 _PRONOUNS: Final = words_of("he she it they you @me @we @my @our there his her their")
@@ -110,6 +123,8 @@ def _is_past(words: tuple[str, ...], at: int) -> bool:
 
 def may_open(word: str, *, is_event: bool) -> bool:
     """Whether a word may stand before a statement in its own clause."""
+    if is_event and _YEAR.fullmatch(word):
+        return True
     if word in (_OF_EVENTS if is_event else _OF_STATES):
         return False
     return word in known.FILLERS | known.OPENINGS | known.ARTICLES or is_date(word)
@@ -126,8 +141,11 @@ def narrows(claim: Sentence, said: Sentence, end: int) -> str:
     behind = said.words[end:]
     if not behind or behind == ("always", "have"):
         return ""
-    if turned := next((word for word in behind if word in known.REVERSALS and word not in claim.words), ""):
+    undone = known.REVERSALS | known.FAKES | (_UNDONE if {"but", "then", "that"} & {*behind} else frozenset())
+    if turned := next((word for word in behind if word in undone and word not in claim.words), ""):
         return turned
+    if end in said.breaks and claim.words[-1] in behind:  # the thing is named again, more narrowly
+        return claim.words[-1]
     if end in said.breaks and not _may_follow_comma(said, end):
         return behind[0]
     if behind[0] in _HARMLESS:
@@ -146,8 +164,10 @@ def _is_aside(said: Sentence, end: int) -> bool:
     """Whether a clause of its own follows, a courtesy, or how the thing is named."""
     following, after = said.words[end], said.words[end + 1 : end + 2]
     if end in said.breaks and (following in _PRONOUNS | known.ARTICLES or said.names[end] > 1):
+        if not {"kind", "sort"}.isdisjoint(said.words[end : end + _LISTED]):
+            return False
         return not (following in {"that", "this"} and after == ("was",))
-    if following == "named":
+    if following in {"named", "called"}:
         return said.names[end + 1 : end + 2] not in {(), (0,)}
     return following in _COURTESIES
 
@@ -186,8 +206,10 @@ def _event_tail(said: Sentence, end: int) -> str:
         return "" if phrase and (phrase[0] in _TIMES or is_date(phrase[0]) or said.names[end + 1]) else following
     if following not in _EVENT or following in _NARROWS_EVENT or not phrase:
         return following
-    if not _UNREAL.isdisjoint(phrase):
+    if not _UNREAL.isdisjoint(phrase) or (following == "by" and number_of(phrase[0]) is not None):
         return following
+    if (following, phrase[0]) in _BARE:
+        return ""
     if following == "for" and not (_TIMES | FREQUENCY).isdisjoint(phrase):
         return following
     return "" if _is_definite(said, end + 1) else following
@@ -207,6 +229,8 @@ def _state_tail(claim: Sentence, said: Sentence, end: int) -> str:
     following, rest = words[end], words[end + 1 :]
     if following in {"now", "already", "too", "anymore", "yes"} and not rest:
         return ""
+    if following == "daily" and _ONCE_MORE.isdisjoint(claim.words):
+        return "" if not rest else rest[0]
     if not rest:
         return following
     if following == "since" and (is_date(rest[0]) or number_of(rest[0]) is not None or rest[0] in _PRONOUNS):

@@ -19,7 +19,7 @@ def words_of(text: str) -> frozenset[str]:
 ARTICLES: Final = words_of("a an the")
 FILLERS: Final = words_of("""
 really actually just also already now currently definitely certainly absolutely totally simply honestly basically personally too
-please still very always
+please still very always finally luckily fortunately thankfully
 """)
 """What a quote may say more, anywhere, without saying less."""
 OPENINGS: Final = words_of("""
@@ -108,6 +108,8 @@ all every each any some most few several many much both no not never none only
 """)
 
 NEGATING: Final = NEGATIONS | words_of("not-anymore")
+FAKES: Final = words_of("toy fake model replica prank metaphor imaginary pretend cardboard dream dreams imagination")
+"""What a thing is called that is none."""
 REVERSALS: Final = words_of("""
 again back relapsed restarted resumed returned restored reverted undid undone cancelled canceled withdrew retracted stopped quit left
 ended expired

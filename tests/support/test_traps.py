@@ -18,9 +18,13 @@ TRAPS = [
 SEEN_THROUGH_BY_NOBODY = {
     "I lost weight to the flu.", "I eat fish and chips.", "I have a boat in the bathtub.",
     "I gave up coffee. Then I met Ben and his espresso machine.", "I work at Acme. From June.",
+    "The parrot keeps screaming. I have a dog.", "I have a dog. <- this is what the form needs", "# The build passed.",
+    "I drink wine because I have to, at communion.", "I finished the thesis. Only the last five chapters are missing.",
+    "I married Tom to Lisa, as the registrar.", "I married Tom on Facebook.",
+    "I married Tom and Lisa last week as the registrar.", "I paid the bill. The payment was returned.",
 }  # fmt: skip
 """What takes these back is no word of a closed class."""
-LEAST_KEPT = 0.95
+LEAST_KEPT = 0.96
 
 
 def is_supported(pair: dict[str, str]) -> bool:
