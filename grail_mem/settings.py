@@ -21,6 +21,7 @@ STAMPS: Final = ("sync", "never")
 SCREENINGS: Final = ("warn", "redact", "refuse", "off")
 ORDER_SCREENINGS: Final = ("warn", "refuse", "off")
 FACTS: Final = ("decide", "keep")
+TRANSCRIPTS: Final = ("optional", "required")
 ACCESS_LOGS: Final = ("off", "on")
 SILENCES: Final = ("gate", "never")
 RECIPES: Final = ("words", "vectors", "lexical")
@@ -117,6 +118,13 @@ class Settings:
         metadata={
             "about": "`decide`: a new observation with an attribute reinforces, supersedes or is marked against what is known of "
             "it; `keep`: it is stored beside it"
+        },
+    )
+    transcript: str = field(
+        default="optional",
+        metadata={
+            "about": "`optional`: in a conversation of which no turn was ingested, the quote of a session is recorded as what "
+            "was said; `required`: a session can quote ingested turns and documents alone"
         },
     )
     provisional_days: int = field(
@@ -272,6 +280,7 @@ def _wrong(key: str, value: Any) -> str:
         "stamp": STAMPS,
         "silence": SILENCES,
         "facts": FACTS,
+        "transcript": TRANSCRIPTS,
         "access_log": ACCESS_LOGS,
         "ranking": RANKINGS,
         "screening": SCREENINGS,

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from grail_mem.consolidate.pairs import kept_as, salt_of
+from grail_mem.consolidate.pairs import Rejected, kept_as, salt_of, salted
 from grail_mem.consolidate.proposal import Proposal, digest_of
 from grail_mem.model.ulid import is_id
 from grail_mem.store.layout import Layout
@@ -27,13 +27,14 @@ class Decision:
         proposal_id: On which proposal.
         action: `apply`, `reject` or `undo`.
         kind: The proposal's kind.
-        fingerprint: What it was about.
+        fingerprint: What it was about: the proposal's fingerprint, salted, in decisions of old as it is.
         grounds: What it rested on then.
         pairs: The pairs of things that it took for the same, see `consolidate.pairs`.
         at: When, as the ledger has it.
         actor: Who.
         reason: Why.
         decided_at: When, of a decision that was told again later; empty for others.
+        also: The same fingerprint in other forms, as decisions before this one keep it.
     """
 
     proposal_id: str
@@ -46,6 +47,7 @@ class Decision:
     actor: str = ""
     reason: str = ""
     decided_at: str = ""
+    also: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, str]:
         """Who decided, when and why."""
@@ -68,9 +70,12 @@ def entry_for(
     """
     salt = decided.salt or salt
     pairs = [kept for pair in proposal.pairs for kept in kept_as(pair, salt, decided.forbidden)]
-    detail = {"kind": proposal.kind, "grounds": dict(proposal.grounds), "pairs": pairs}
+    print_ = salted(proposal.fingerprint, salt)
+    detail: dict[str, Any] = {"kind": proposal.kind, "grounds": dict(proposal.grounds), "pairs": pairs}
+    if also := [form for form in decided.forms(proposal.fingerprint) if form != print_]:
+        detail["also"] = also
     return Entry(
-        action, proposal.id, reason=reason, fingerprint=proposal.fingerprint, at=at, actor=actor,
+        action, proposal.id, reason=reason, fingerprint=print_, at=at, actor=actor,
         detail=json.dumps(detail, sort_keys=True, separators=(",", ":")),
     )  # fmt: skip
 
@@ -83,10 +88,11 @@ class Decided:
         latest: The last decision on each proposal that is decided, by its id, in order of time.
         statuses: What each of those is: `applied`, `rejected` or `undone`.
         reopened: Proposals whose rejection was undone, so that they wait again.
-        declined: By fingerprint, the last decision where that left it rejected or undone.
+        declined: By fingerprint, as decisions keep it, the last decision where that left it rejected or undone.
         forbidden: Pairs in what is declined, as decisions keep them, each with the grounds of then.
         last_at: When the last decision was made; empty when there is none.
-        salt: Of the pairs; empty when none has one.
+        salt: Of pairs and fingerprints; empty when none has one.
+        prints: The fingerprints of what is declined, to be looked up.
     """
 
     latest: Mapping[str, Decision]
@@ -96,10 +102,20 @@ class Decided:
     forbidden: Mapping[str, Mapping[str, Any]]
     last_at: str = ""
     salt: str = ""
+    prints: Rejected = field(default_factory=lambda: Rejected({}), compare=False)
+
+    def forms(self, fingerprint: str) -> list[str]:
+        """How decisions keep the fingerprint of what is declined; none when it is not."""
+        return self.prints.forms(fingerprint)
+
+    def decline_of(self, fingerprint: str) -> Decision | None:
+        """The last decision by which a proposal with this fingerprint is declined; None when it is not."""
+        found = [self.declined[form] for form in self.forms(fingerprint)]
+        return max(found, key=lambda one: one.at, default=None)
 
     def declines(self, fingerprint: str, grounds: Mapping[str, Any]) -> bool:
         """Whether somebody declined this on these very grounds, perhaps under another id in another clone."""
-        before = self.declined.get(fingerprint)
+        before = self.decline_of(fingerprint)
         return before is not None and digest_of(before.grounds) == digest_of(grounds)
 
 
@@ -125,15 +141,16 @@ def decided(in_order: Sequence[Decision]) -> Decided:
     declined: dict[str, Decision] = {}
     forbidden: dict[str, Mapping[str, Any]] = {}
     for one in latest.values():  # what stands at last, in order: to accept lifts what was declined before
-        declined.pop(one.fingerprint, None)
+        for form in (one.fingerprint, *one.also):
+            declined.pop(form, None)
         for pair in one.pairs:
             forbidden.pop(pair, None)
         if statuses[one.proposal_id] in ("rejected", "undone"):
             declined[one.fingerprint] = one
             forbidden |= dict.fromkeys(one.pairs, one.grounds)
     last_at = in_order[-1].at if in_order else ""
-    salt = salt_of(pair for one in in_order for pair in one.pairs)
-    return Decided(latest, statuses, frozenset(reopened), declined, forbidden, last_at, salt)
+    salt = salt_of(kept for one in in_order for kept in (*one.pairs, one.fingerprint))
+    return Decided(latest, statuses, frozenset(reopened), declined, forbidden, last_at, salt, Rejected(declined))
 
 
 _STATUS: Final = {"apply": "applied", "reject": "rejected", "undo": "undone"}
@@ -150,11 +167,12 @@ def _decision(entry: Entry) -> Decision | None:
     if not isinstance(detail, dict) or not isinstance(detail.get("grounds", {}), dict):
         return None
     pairs = detail.get("pairs", [])
-    if not isinstance(pairs, list) or not all(isinstance(pair, str) for pair in pairs):
+    also = detail.get("also", [])
+    if not all(isinstance(some, list) and all(isinstance(one, str) for one in some) for some in (pairs, also)):
         return None
     return Decision(
         entry.id, entry.action, str(detail.get("kind", "")), entry.fingerprint, detail.get("grounds", {}), tuple(pairs),
-        entry.at, entry.actor, entry.reason, str(detail.get("decided_at", "")),
+        entry.at, entry.actor, entry.reason, str(detail.get("decided_at", "")), tuple(also),
     )  # fmt: skip
 
 

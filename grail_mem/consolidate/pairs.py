@@ -1,6 +1,6 @@
-"""Pairs of things as the ledger keeps them: salted, so that names cannot be looked up in a table of digests.
+"""Digests of what decisions are about, as the ledger keeps them: salted, so that names cannot be looked up in a table of digests.
 
-Knows nothing of what the things are.
+Of pairs of things, and of a proposal as a whole. Knows nothing of what the things are.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ Grounds = Mapping[str, Any]
 
 
 def salted(pair: str, salt: str) -> str:
-    """A pair as a decision keeps it.
+    """A pair as a decision keeps it, or a fingerprint.
 
     Args:
-        pair: Its digest, see `finding.pair_digest`.
+        pair: Its digest, see `finding.pair_digest` and `Finding.fingerprint`; one that has a salt stays as it is.
         salt: Random, one for the store.
     """
-    return f"{salt}.{hint_of(salt, pair):03x}.{said_digest(salt, pair)}"
+    return pair if "." in pair else f"{salt}.{hint_of(salt, pair):03x}.{said_digest(salt, pair)}"
 
 
 def salt_of(kept: Iterable[str]) -> str:
@@ -40,9 +40,9 @@ def kept_as(pair: str, salt: str, known: Mapping[str, Grounds]) -> list[str]:
 
 
 class Rejected:
-    """Pairs that were rejected, with the grounds of then."""
+    """Pairs that were rejected, with the grounds of then, or fingerprints with the decision."""
 
-    def __init__(self, kept: Mapping[str, Grounds]) -> None:
+    def __init__(self, kept: Mapping[str, Any]) -> None:
         self._kept = kept
         self._by_salt: dict[str, dict[int, list[str]]] = {}
         for one in kept:
@@ -52,7 +52,8 @@ class Rejected:
 
     def get(self, pair: str) -> Grounds | None:
         """The grounds on which a pair was rejected; None when nobody did."""
-        return next((self._kept[form] for form in self.forms(pair)), None)
+        found: Grounds | None = next((self._kept[form] for form in self.forms(pair)), None)
+        return found
 
     def forms(self, pair: str) -> list[str]:
         """How decisions keep a pair; none when it was not rejected. Decisions of old keep it without a salt."""

@@ -223,7 +223,7 @@ class _Run:
         }
         made = _Made()
         for one in reversed(found.values()):
-            before = self.decided.declined.get(one.fingerprint)
+            before = self.decided.decline_of(one.fingerprint)
             if self.decided.declines(one.fingerprint, one.grounds):
                 made.n_declined += 1
                 continue

@@ -1,4 +1,4 @@
-"""Decisions of old name the pairs that they are about without a salt: they are told again with one, and the old lines emptied.
+"""Decisions of old name what they are about, and its pairs, without a salt: they are told again with one, and the old lines emptied.
 
 A chain is never rewritten. The decision is told anew at its end, in the order in which decisions stood, and what the old line
 said is taken out of it as an erasure does it. Knows nothing of what the pairs are.
@@ -41,17 +41,19 @@ def _detail(entry: Entry) -> dict[str, Any]:
 
 
 def _bare(entry: Entry) -> list[str]:
-    return [pair for pair in _detail(entry).get("pairs", []) if isinstance(pair, str) and _BARE.fullmatch(pair)]
+    named = (entry.fingerprint, *_detail(entry).get("pairs", []))
+    return [digest for digest in named if isinstance(digest, str) and _BARE.fullmatch(digest)]
 
 
 def _old(view: View) -> list[Entry]:
-    """Decisions with a pair that has no salt, in order of time."""
+    """Decisions with a digest that has no salt, in order of time."""
     return [entry for entry in decisions(view.layout) if _bare(entry)]
 
 
 def _find(view: View) -> tuple[FormChange, ...]:
     return tuple(
-        FormChange(_place(entry), "its pairs get a salt, in a new line; this one is emptied") for entry in _old(view)
+        FormChange(_place(entry), "what it is about gets a salt, in a new line; this one is emptied")
+        for entry in _old(view)
     )
 
 
@@ -71,7 +73,7 @@ def _make(view: View) -> None:
 
 
 def _again(view: View) -> Iterator[Entry]:
-    """The decisions that stand and have a pair without a salt, and all that stand and came later: what lifts what stays so."""
+    """The decisions that stand and have a digest without a salt, and all that stand and came later: what lifts what stays so."""
     decided = read_decisions(view.layout)
     last = instant_in(decided.last_at, "UTC") or EPOCH
     at = format_time(
@@ -91,9 +93,17 @@ def _salted(entry: Entry, salt: str) -> Entry:
     detail = _detail(entry)
     if not detail:
         return entry
-    pairs = sorted({salted(pair, salt) if _BARE.fullmatch(str(pair)) else str(pair) for pair in detail["pairs"]})
+    pairs = sorted({_with_salt(str(pair), salt) for pair in detail["pairs"]})
     said = {"decided_at": entry.at} | detail | {"pairs": pairs}
-    return replace(entry, detail=json.dumps(said, sort_keys=True, separators=(",", ":")))
+    said["also"] = sorted({_with_salt(str(form), salt) for form in detail.get("also", ())})
+    return replace(
+        entry, fingerprint=_with_salt(entry.fingerprint, salt),
+        detail=json.dumps({key: value for key, value in said.items() if value != []} | {"pairs": pairs}, sort_keys=True, separators=(",", ":")),
+    )  # fmt: skip
 
 
-SALT_PAIRS: Final = Step(3, "gives the pairs of old decisions a salt", _find, _make)
+def _with_salt(digest: str, salt: str) -> str:
+    return salted(digest, salt) if _BARE.fullmatch(digest) else digest
+
+
+SALT_PAIRS: Final = Step(3, "gives what old decisions are about a salt", _find, _make)

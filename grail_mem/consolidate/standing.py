@@ -92,8 +92,9 @@ def waiting_ids(stored: Stored, decided: Decided) -> list[str]:
 
 def withdrawn(proposal: Proposal, decided: Decided) -> Proposal:
     """A proposal that waits no longer though nobody decided on it by this id, with the reason."""
-    declined = decided.declines(proposal.fingerprint, proposal.grounds)
-    said = f"the same was declined as {decided.declined[proposal.fingerprint].proposal_id}" if declined else NO_LONGER
+    declined = decided.decline_of(proposal.fingerprint)
+    is_same = declined is not None and decided.declines(proposal.fingerprint, proposal.grounds)
+    said = f"the same was declined as {declined.proposal_id}" if declined and is_same else NO_LONGER
     return replace(proposal, status="stale", stale=(*proposal.stale, said), conflicts=())
 
 

@@ -11,6 +11,7 @@ from grail_mem.model.scope import Access
 from grail_mem.query.view import View
 from grail_mem.store.documents import Document, read_document
 from grail_mem.store.layout import Layout
+from grail_mem.store.receipt import EVERYWHERE, text_of_document, text_of_turn
 from grail_mem.store.sources import Locator, Part, Turn, current_turns, is_chat, read_part, read_session, session_at
 
 DOCUMENT: Final = "document"
@@ -33,7 +34,25 @@ def in_session(view: View, session: str, scope: str | None) -> list[Turn]:
 def in_source(view: View, locator: Locator) -> list[Turn]:
     """What stands where a locator points; nothing when it is not there, or the caller may not read it."""
     scopes = scopes_of(view.layout, locator.path)
-    return Sources(view.layout).at(locator) if any(view.access.may("read", scope) for scope in scopes) else []
+    if not any(view.access.may("read", scope) for scope in scopes):
+        return []
+    return Sources(view.layout).at(locator)
+
+
+def is_erased(view: View, turn: Turn) -> bool:
+    """Whether a turn or document is one that was erased, put back by git, a backup or a person and not yet taken out by a sync."""
+    receipts = view.receipts
+    if not receipts.tells_of_sources:
+        return False
+    if is_chat(turn.path):
+        part = read_part(view.layout, turn.path)
+        if part is None:
+            return False
+        return part.id in receipts or receipts.tells(text_of_turn(turn.text, part.session, part.scope))
+    name = turn.path.rpartition("/")[2].partition(".")[0]
+    scopes = [scope for scope in scopes_of(view.layout, turn.path) if view.access.may("read", scope)]
+    held = (text_of_document(name, scope) for scope in scopes)
+    return receipts.tells(text_of_document(name, EVERYWHERE)) or all(map(receipts.tells, held))
 
 
 def scopes_of(layout: Layout, path: str) -> list[str | None]:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from grail_mem.model.observation import Evidence, Observation
 from grail_mem.model.untrusted import shown
-from grail_mem.query.passages import DOCUMENT, Sources, in_source
+from grail_mem.query.passages import DOCUMENT, Sources, in_source, is_erased
 from grail_mem.query.proof import Status, stands
 from grail_mem.query.view import View
 from grail_mem.store.sources import Locator, Turn, is_chat, parse_locator
@@ -102,13 +102,13 @@ def _in_context(view: View, evidence: Evidence) -> QuoteInContext:
     sources = Sources(view.layout)
     status, passage = stands(sources, evidence)
     locator = parse_locator(evidence.source)
-    if passage is None or locator is None or not in_source(view, locator):
+    if passage is None or locator is None or not in_source(view, locator) or is_erased(view, passage):
         return QuoteInContext(evidence, status)
     if not is_chat(locator.path):
         return QuoteInContext(evidence, status, _paragraph(passage, evidence))
     turns = sources.at(Locator(passage.locator.path))
     place = next((n for n, turn in enumerate(turns) if turn.locator == passage.locator), 0)
-    around = turns[max(place - AROUND, 0) : place + AROUND + 1]
+    around = [turn for turn in turns[max(place - AROUND, 0) : place + AROUND + 1] if not is_erased(view, turn)]
     return QuoteInContext(
         evidence, status, tuple(_line(turn, quoted=turn.locator == passage.locator) for turn in around)
     )

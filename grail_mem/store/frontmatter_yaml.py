@@ -24,7 +24,8 @@ from grail_mem.store.frontmatter_text import (
 )
 
 _FLOAT = r"-?(?:(?:0|[1-9][0-9]*)\.[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
-_CONFLICT = re.compile(r"^(?:<<<<<<< |>>>>>>> |\|\|\|\|\|\|\| |=======$)", re.MULTILINE)
+_CONFLICT = re.compile(r"^(?:<{7,} |>{7,} |\|{7,} |={7,}$)", re.MULTILINE)
+"""Marks of a merge; they are longer than seven signs where a merge stands within another, or files were renamed."""
 _QUOTED_KEY = re.compile(r"""("(?:[^"\\]|\\.)*"|'(?:[^']|'')*')[ \t]*(?=:)""")
 _COLON = re.compile(r":(?=[ \t]|$)")
 _NOT_YAML = re.compile("[^\t\n\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")

@@ -53,7 +53,7 @@ class Entry:
         digest: SHA-256 of the file's bytes after the change, or empty.
         observed_at: For files that carry no id: what to take where the file itself gives no time.
         recorded_at: The same for the time of recording.
-        fingerprint: 16 hex digits of what the observation or the proposal says, or empty.
+        fingerprint: 16 hex digits of what the observation says, or empty; of a decision, the proposal's fingerprint with a salt.
         detail: Of a decision, what it rests on as JSON; codes, numbers, ids and digests alone.
         at: UTC time of the change, `2026-06-02T14:23:00.123456Z`.
         actor: Who did it, as set by the application.

@@ -52,7 +52,7 @@ _KNOWN: Final = frozenset(
         *("superseded_by", "conflicts_with"),
     )
 )
-_MERGE: Final = re.compile(rb"^<<<<<<< .*?^=======\r?$.*?^>>>>>>> ", re.DOTALL | re.MULTILINE)
+_MERGE: Final = re.compile(rb"^(<{7,}) .*?^={7,}\r?$.*?^>{7,} ", re.DOTALL | re.MULTILINE)
 _HEADING: Final = re.compile(r"^#{1,6}\s+(.*?)\s*#*\s*$")
 
 

@@ -231,6 +231,11 @@ class Receipts:
         """Whether a turn or document was erased."""
         return any(said_digest(salt, text) in digests for salt, digests in self._said_by_salt().items())
 
+    @property
+    def tells_of_sources(self) -> bool:
+        """Whether any turn, quote or document was erased."""
+        return bool(self._said_by_salt())
+
     def _said_by_salt(self) -> dict[str, set[str]]:
         if self._said is None:
             self._said = {}

@@ -76,4 +76,8 @@ def _loaded(name: str, load: Callable[[], Callable[[], Checker]]) -> Checker:
 
 def _registered() -> dict[str, Callable[[], Callable[[], Checker]]]:
     """Checkers of other packages by name, each still to be loaded; ours cannot be replaced."""
-    return {name: load for name, load in registered(GROUP).items() if name not in {NAME, AEGIS, "auto", "lexical"}}
+    return {
+        name: load
+        for name, load in registered(GROUP).items()
+        if name not in {AEGIS, "auto"} and not name.startswith("lexical")
+    }

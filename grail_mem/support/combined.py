@@ -6,7 +6,6 @@ Knows nothing of which model it is.
 from __future__ import annotations
 
 import re
-from datetime import date
 from typing import Final
 
 from grail_mem.index.tokens import terms
@@ -15,8 +14,7 @@ from grail_mem.support.dated import said_on
 from grail_mem.support.entailment import EntailmentModel
 from grail_mem.support.fit import third_person
 from grail_mem.support.lexical import MOST_WORDS, LexicalChecker, Reading, finding_of, read_claim, read_quote, terms_of
-from grail_mem.support.reading import Sentence, read_sentence
-from grail_mem.support.sentences import sentences
+from grail_mem.support.reading import Sentence
 from grail_mem.support.verdict import SUPPORTED, Support
 from grail_mem.support.wording import is_number
 
@@ -65,7 +63,7 @@ class CombinedChecker:
         named = speaker.strip() or _ROLE_NAMES.get(role, "")
         premises = [
             text
-            for text, sentence in zip(_texts(quote, today), read_quote(quote, today), strict=True)
+            for text, sentence in ((sentence.text, sentence) for sentence in read_quote(quote, today))
             if _may_say(readings[-1], sentence)
         ][:MOST_SENTENCES]
         scores = self._model.contradiction_scores([(_by_name(text, named), claim) for text in premises])
@@ -80,11 +78,6 @@ class CombinedChecker:
                 "supported", SUPPORTED, self.name, ("the quote says it in other words, as the model reads it",)
             )
         return None
-
-
-def _texts(quote: str, today: date | None) -> list[str]:
-    """The sentences of a quote that have words, as they are written."""
-    return [text for text in sentences(quote) if read_sentence(text, today).words]
 
 
 def _by_name(text: str, named: str) -> str:

@@ -12,7 +12,7 @@ from grail_mem.support import words as known
 from grail_mem.support.dated import is_date, is_within, may_be_one
 from grail_mem.support.difference import DATE_WORDS, OPPOSITE
 from grail_mem.support.fit import third_person
-from grail_mem.support.reading import Sentence
+from grail_mem.support.reading import Sentence, as_written
 from grail_mem.support.sameness import Edit, edits
 from grail_mem.support.wording import is_number
 
@@ -21,6 +21,9 @@ _LEAST_SHARED: Final = 2
 """Words that both must say, so that they are about one thing."""
 _MOST_STARTS: Final = 3
 _SHORTEST: Final = 3
+
+_Texts = tuple[Sentence, Sentence]
+"""The claim and the sentence, whose words are shown as they are written."""
 
 
 class Conflict(NamedTuple):
@@ -41,7 +44,7 @@ def conflict(claim: Sentence, said: Sentence) -> Conflict | None:
     theirs, their_names = _essence(said)
     if not known.OPERATORS.isdisjoint(frozenset(theirs) ^ frozenset(ours)):
         return None
-    if swapped := _swapped(ours, theirs):
+    if swapped := _swapped(ours, theirs, claim):
         return swapped
     found = _trimmed(list(edits(ours, theirs)), len(ours))
     if not found or len(ours) - sum(len(edit.left) for edit in found) < _LEAST_SHARED:
@@ -51,7 +54,7 @@ def conflict(claim: Sentence, said: Sentence) -> Conflict | None:
         word for word, name in (*zip(ours, our_names, strict=True), *zip(theirs, their_names, strict=True)) if name
     )
     for edit in found:
-        reason = _reason(edit, ours, names)
+        reason = _reason(edit, ours, names, (claim, said))
         if reason is None:
             return None
         reasons += reason
@@ -86,10 +89,10 @@ def _trimmed(found: list[Edit], n_ours: int) -> list[Edit]:
     return made
 
 
-def _reason(edit: Edit, ours: tuple[str, ...], names: frozenset[str]) -> list[str] | None:
+def _reason(edit: Edit, ours: tuple[str, ...], names: frozenset[str], texts: _Texts) -> list[str] | None:
     """What is contradicted in one place; nothing when it is a trifle, None when the place is more than a contradiction."""
     if len(edit.left) == len(edit.right) == 1 and _are_opposite(edit.left[0], edit.right[0]):
-        return [_differs(edit.left[0], edit.right[0])]
+        return [_differs(edit.left[0], edit.right[0], texts)]
     left, right = _positive(edit.left), _positive(edit.right)
     negated = _n_negations(edit.left) != _n_negations(edit.right)
     if len(left) != len(right):
@@ -98,7 +101,7 @@ def _reason(edit: Edit, ours: tuple[str, ...], names: frozenset[str]) -> list[st
     before = next((word for word in reversed(ours[: edit.at]) if word not in names), "")
     behind = ours[edit.at + len(edit.left)] if edit.at + len(edit.left) < len(ours) else ""
     for one, other in zip_longest(left, right):
-        pair = _pair(one, other, before, behind, names)
+        pair = _pair(one, other, before, behind, names, texts)
         if pair is None:
             return None
         made += [pair] if pair else []
@@ -106,11 +109,11 @@ def _reason(edit: Edit, ours: tuple[str, ...], names: frozenset[str]) -> list[st
     return made if not negated or len(made) == 1 else None
 
 
-def _pair(one: str, other: str, before: str, behind: str, names: frozenset[str]) -> str | None:
+def _pair(one: str, other: str, before: str, behind: str, names: frozenset[str], texts: _Texts) -> str | None:
     """How two words in one place contradict each other; empty when they do not, None when they are two things."""
     if _is_one(one, other):
         return ""
-    differs = _differs(one, other)
+    differs = _differs(one, other, texts)
     if is_date(one) and is_date(other):
         if is_within(other, one):
             return ""
@@ -118,16 +121,16 @@ def _pair(one: str, other: str, before: str, behind: str, names: frozenset[str])
     if is_number(one) and is_number(other) and not is_date(one) and not is_date(other):
         return differs
     if {one, other} <= known.UNITS and is_number(before):
-        return f"the claim says {before} {one}, the quote {other}"
+        return f"the claim says {before} {as_written(texts[0], one)}, the quote {as_written(texts[1], other)}"
     if {one, other} <= DATE_WORDS or _are_opposite(one, other):
         return differs
     if {one, other} <= names and (before in known.EXCLUSIVE or behind in known.EXCLUSIVE or before in {"in", "at"}):
-        return f"the claim names {one}, the quote {other}"
+        return f"the claim names {as_written(texts[0], one)}, the quote {as_written(texts[1], other)}"
     return None
 
 
-def _differs(one: str, other: str) -> str:
-    return f"the claim says {one}, the quote {other}"
+def _differs(one: str, other: str, texts: _Texts) -> str:
+    return f"the claim says {as_written(texts[0], one)}, the quote {as_written(texts[1], other)}"
 
 
 def _are_opposite(one: str, other: str) -> bool:
@@ -156,7 +159,7 @@ def _negation(edit: Edit) -> str:
     return f"the {who} says {word}, the {whom} does not"
 
 
-def _swapped(ours: tuple[str, ...], theirs: tuple[str, ...]) -> Conflict | None:
+def _swapped(ours: tuple[str, ...], theirs: tuple[str, ...], claim: Sentence) -> Conflict | None:
     """That the same words stand in another order."""
     forms = tuple(map(_form, ours))
     if len(set(forms)) <= _LEAST_SHARED:
@@ -165,7 +168,7 @@ def _swapped(ours: tuple[str, ...], theirs: tuple[str, ...]) -> Conflict | None:
         window = tuple(map(_form, theirs[begin : begin + len(ours)]))
         if window != forms and sorted(window) == sorted(forms):
             moved = dict.fromkeys(one for one, other in zip(ours, window, strict=True) if _form(one) != other)
-            shown = " and ".join(word.replace("@me", "the speaker") for word in list(moved)[:2])
+            shown = " and ".join(as_written(claim, word) for word in list(moved)[:2])
             is_sure = not known.DIRECTED.isdisjoint({*ours, *theirs})
             return Conflict((f"{shown} stand the other way round in the quote",), is_sure)
     return None

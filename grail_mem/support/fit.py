@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 from grail_mem.support import words as known
 from grail_mem.support.dated import is_date, is_within
 from grail_mem.support.reading import Sentence, number_of
+from grail_mem.support.tails import FREQUENCY, happened, may_open, narrows
 from grail_mem.support.wording import is_number
 
 MORE_AROUND: Final = 0.97
@@ -31,7 +32,10 @@ _MOST_TURNS: Final = 4
 _BEFORE_DATE: Final = frozenset(("on", "in", "at"))
 _OPENS: Final = frozenset(["on", "in", "at", "during", "since", "after", "before", "for", "with", "by"])
 _ANYWHERE: Final = frozenset(("in", "on"))
-_MAY_OPEN: Final = known.FILLERS | known.OPENINGS | known.ARTICLES
+_NAMES_WORDS: Final = known.words_of("""
+answer sentence phrase line motto slogan text message reply quote lyrics example title character status test caption
+""")
+"""Before a colon, what says that words are named behind it."""
 _LIST: Final = 4
 """Words before `and` that may be a list of names."""
 
@@ -136,6 +140,8 @@ class _Match:
     def run(self) -> Fit | None:
         words = self.claim.words
         for place, word in enumerate(words):
+            if word == "the" and self.here == "a":  # any one is not the one
+                return None
             if word in known.ARTICLES:
                 self.at += self.n_matched > 0 and self.here in known.ARTICLES
                 continue
@@ -236,26 +242,29 @@ def _taken_back(found: Fit, claim: Sentence, said: Sentence) -> str:
     words, begin, end = said.words, found.begin, found.end
     if said.is_open and (begin, end) != (0, len(words)):
         return '"'
-    return _before(said, begin) or _around(words[:begin], words[end:], claim) or _behind(said, end, claim)
+    if said.is_ironic and not claim.is_open:
+        return '"'
+    return (
+        _before(said, begin, is_event=happened(claim))
+        or _around(words[:begin], words[end:], claim)
+        or _behind(said, end, claim)
+        or narrows(claim, said, end)
+    )
 
 
-def _before(said: Sentence, begin: int) -> str:
+def _before(said: Sentence, begin: int, *, is_event: bool) -> str:
     """What stands before the claim and may make it somebody's words, or a part of something larger."""
     words = said.words
     starts = [0, *(at for at in said.breaks if at <= begin)]
     joined = max((at for at in range(starts[-1], begin) if words[at] in known.JOINS), default=-1)
     own = words[max(starts[-1], joined + 1) : begin]
-    if unknown := next((word for word in own if not _may_open(word)), ""):
+    if unknown := next((word for word in own if not may_open(word, is_event=is_event)), ""):
         return unknown
     if joined >= starts[-1]:
         return _no_clause(words[starts[-1] : joined])
     if len(starts) == 1:
         return ""
-    return _no_statement(said, starts[-2], starts[-1])
-
-
-def _may_open(word: str) -> bool:
-    return word in _MAY_OPEN or is_date(word)
+    return _no_statement(said, starts[-2], starts[-1], is_event=is_event)
 
 
 def _no_clause(words: tuple[str, ...]) -> str:
@@ -265,17 +274,30 @@ def _no_clause(words: tuple[str, ...]) -> str:
     return next((word for word in words if word in known.INSIDE), "and" if len(words) > _LIST else "")
 
 
-def _no_statement(said: Sentence, begin: int, end: int) -> str:
+def _no_statement(said: Sentence, begin: int, end: int, *, is_event: bool) -> str:
     """The last word of the clause before a comma or colon, when it is no statement of its own, opening or address."""
     words = said.words[begin:end]
     is_label = end in said.labelled
     if words[0] in known.DRAFTS:
         return words[0]
+    if unreal := next((word for word in words if is_label and word in _NAMES_WORDS), ""):
+        return unreal
+    if is_label and words[0] in {"@my", "@our"} and known.AUXILIARIES.isdisjoint(words[1:]):
+        return words[-1]
     if words[0] in known.FIRST or ("is" in words[:-1]) or said.words[end : end + 1][0] in known.JOINS:
         return ""
-    if all(_may_open(word) or (said.names[begin + at] and not is_label) for at, word in enumerate(words)):
+    if all(
+        may_open(word, is_event=is_event) or (not is_label and _may_be_called(word, said.names[begin + at]))
+        for at, word in enumerate(words)
+    ):
         return ""
     return words[-1]
+
+
+def _may_be_called(word: str, name: int) -> bool:
+    """Whether a word may be the name of who is spoken to, not an adverb with the capital of a beginning."""
+    is_adverb = word.endswith("ly") or word in FREQUENCY | known.FUNCTION_WORDS | known.ADVERBS
+    return name > 1 or (name == 1 and not is_adverb)
 
 
 def _around(before: tuple[str, ...], behind: tuple[str, ...], claim: Sentence) -> str:
@@ -306,12 +328,16 @@ def _behind(said: Sentence, end: int, claim: Sentence) -> str:
         return ""
     following = words[end]
     if end in said.breaks:
-        is_idle = _may_open(following) or following in known.ADVERBS or following.endswith("ly")
+        is_idle = may_open(following, is_event=True) or following in known.ADVERBS or following.endswith("ly")
         is_more = len(words) == end + 1 and not is_idle
         return following if is_more or following in known.RESTRICTIONS - known.NEGATING else _or(words[end:])
     if following == "too" and end + 1 < len(words) and end + 1 not in said.breaks:  # too little of it
         return following
-    if following in known.ADVERBS or is_date(following):
+    if (
+        following in known.ADVERBS
+        or is_date(following)
+        or (following in {"named", "called"} and said.names[end + 1 : end + 2] == (2,))
+    ):
         return _or(words[end:])
     if following not in known.PREPOSITIONS or end + 1 == len(words) or end + 1 in said.breaks:
         return following

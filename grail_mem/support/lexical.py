@@ -8,19 +8,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import date
 from functools import lru_cache
+from itertools import islice
 from typing import Final, NamedTuple
 
 from grail_mem.index.tokens import terms
-from grail_mem.support import words as known
 from grail_mem.support.conflict import Conflict, conflict
 from grail_mem.support.dated import said_on
 from grail_mem.support.fit import Blocked, Fit, fit
-from grail_mem.support.reading import JOINT, Sentence, as_said_by, read_sentence
+from grail_mem.support.mention import not_said, with_quotes
+from grail_mem.support.reading import JOINT, Sentence, as_said_by, as_written, read_sentence
 from grail_mem.support.sentences import sentences
 from grail_mem.support.verdict import SUPPORTED, Support
 from grail_mem.support.wording import wording
 
-NAME: Final = "lexical-1"
+NAME: Final = "lexical-2"
 MOST_CLAIMS: Final = 8
 """Sentences of a claim; more is a text, not a claim."""
 MOST_WORDS: Final = 120
@@ -35,8 +36,6 @@ _KEPT: Final = 32
 _LEAST_COVERED: Final = 0.25
 """The share of the claim's terms without which a sentence is not about it."""
 
-_A_FEW: Final = 5
-
 Reading = tuple[Sentence, bool]
 """A claim's sentence, and whether the speaker's name in it became a mark."""
 
@@ -50,6 +49,7 @@ class Finding(NamedTuple):
         hindrance: Why words that are there do not count.
         covered: The share of its terms that the best sentence has, 0 to 1.
         missing: The terms that it has not.
+        claim: The sentence.
     """
 
     fit: Fit | None
@@ -57,6 +57,7 @@ class Finding(NamedTuple):
     hindrance: str
     covered: float
     missing: tuple[str, ...]
+    claim: Sentence
 
 
 class LexicalChecker:
@@ -106,42 +107,12 @@ def read_claim(claim: str, today: date | None, *, speaker: str, role: str) -> li
 @lru_cache(maxsize=_KEPT)
 def read_quote(quote: str, today: date | None) -> tuple[Sentence, ...]:
     """The sentences of a quote; those that say nothing of the world are marked as questions are."""
-    said = [read_sentence(sentence, today) for sentence in sentences(quote)]
+    said = [read_sentence(sentence, today) for sentence in sentences(with_quotes(quote))]
     said = [sentence for sentence in said if sentence.words]
-    said = [sentence._replace(asks=True) if is_drafted else sentence for sentence, is_drafted in _with_drafts(said)]
-    beside = zip((None, *said), said, (*said[1:], None), strict=False)
+    marked = not_said([sentence.text for sentence in said], said)
     return tuple(
-        sentence._replace(asks=True)
-        if _is_denial(before) or _makes_case(before) or (after and _takes_back(after))
-        else sentence
-        for before, sentence, after in beside
+        sentence._replace(asks=True) if is_named else sentence for sentence, is_named in zip(said, marked, strict=True)
     )
-
-
-def _with_drafts(said: Sequence[Sentence]) -> Iterator[tuple[Sentence, bool]]:
-    """Each sentence, with whether one before it asked for a text or brought one that may be anybody's."""
-    is_drafted = False
-    for sentence in said:
-        yield sentence, is_drafted
-        words = sentence.words
-        opening = next((word for word in words if word not in known.FILLERS | known.OPENINGS), "")
-        is_drafted = is_drafted or (opening in known.DRAFTS and not known.DRAFTED.isdisjoint(words))
-
-
-def _takes_back(sentence: Sentence) -> bool:
-    """Whether a sentence takes back the one before it."""
-    words = sentence.words
-    is_tag = sentence.asks and len(words) <= _A_FEW and words[0] in known.TAGS
-    return is_tag or _is_denial(sentence) or any(words[: len(opening)] == opening for opening in known.RETRACTIONS)
-
-
-def _is_denial(sentence: Sentence | None) -> bool:
-    return sentence is not None and len(sentence.words) <= _A_FEW and sentence.words[-1] in known.DENIALS
-
-
-def _makes_case(sentence: Sentence | None) -> bool:
-    """Whether a sentence says that the next one is only imagined, or denies it beforehand."""
-    return sentence is not None and len(sentence.words) <= _A_FEW and sentence.words[0] in known.FRAMES
 
 
 def _unfit(claims: Sequence[Sentence]) -> str:
@@ -189,15 +160,27 @@ def finding_of(readings: Sequence[Reading], said: Sequence[Sentence]) -> Finding
             found = fit(claim, sentence, is_mapped=is_mapped)
             if sentence.asks:
                 hindrance = hindrance or (
-                    "the quote only asks, imagines or drafts it, or takes it back" if found is not None else ""
+                    "the quote only asks, names, imagines or drafts it, or takes it back" if found is not None else ""
                 )
             elif isinstance(found, Fit):
                 best = found if best is None or found.score > best.score else best
             elif isinstance(found, Blocked):
-                hindrance = hindrance or f"the quote says so only with {found.word!r}"
+                hindrance = hindrance or f"the quote says so only with {as_written(sentence, found.word)!r}"
             elif against is None or not against.is_sure:
                 against = conflict(claim, sentence) or against
-    return Finding(best, against, hindrance, covered, missing)
+    return Finding(best, against, hindrance, covered, missing, readings[0][0])
+
+
+def _as_written(claim: Sentence, missing: Sequence[str]) -> Iterator[str]:
+    """The words of a claim that have the missing terms."""
+    absent = frozenset(missing)
+    for word in dict.fromkeys(claim.words):
+        if not absent.isdisjoint(_terms_of_word(word)):
+            yield as_written(claim, word)
+
+
+def _terms_of_word(word: str) -> list[str]:
+    return terms(word.replace(JOINT, "-"))
 
 
 def terms_of(sentence: Sentence) -> list[str]:
@@ -234,6 +217,6 @@ def _why_not(one: Finding) -> Iterator[str]:
     elif one.conflict:
         yield from one.conflict.reasons
     elif one.missing:
-        yield f"the quote does not say: {', '.join(one.missing[:_MOST_NAMED])}"
+        yield f"the quote does not say: {', '.join(islice(_as_written(one.claim, one.missing), _MOST_NAMED))}"
     else:
         yield "the words are there, but not as the claim puts them"

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import date
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 import regex as re
@@ -28,7 +29,7 @@ _NO_APOSTROPHE: Final = re.compile(
     r"\b(do|does|did|is|was|are|were|has|have|had|could|would|should|ca|wo)(nt)\b", re.IGNORECASE
 )
 _REPEATED: Final = re.compile(
-    r"\b(?:as|like) (?:i|we) (?:have |already )?(?:said|mentioned|wrote|told you)\b(?: before)?[,:]?|\b(?:by the way|of course|in fact|in short|heads up)\b,?",
+    r"\b(?:as|like) (?:i|we) (?:have |already )?(?:said|mentioned|wrote|told you)\b(?: before)?[,:]?|^\W*(?:please )?(?:note|remember|know|be aware|keep in mind)(?: that)?\b[,:]?|\b(?:by the way|of course|in fact|in short|heads up|(?:just )?so you know|for the record|for your information|as a reminder|good news|from now on)\b[,:]?|^\W*i(?:['’]d| would) like to (?:mention|note|add|say)(?: that)?\b",
     re.IGNORECASE,
 )
 """The speaker says it once more, which is no report of somebody else; and phrases that say nothing."""
@@ -41,8 +42,12 @@ _FLAG: Final = re.compile(r"(?<!\S)--?(?=\p{L})")
 JOINT: Final = "ʼ"
 """Joins what a hyphen joined into one word: sons-in-law are no sons."""
 _TRAILING_ZEROS: Final = re.compile(r"(?<=[0-9])\.0+$")
+_IRONIC: Final = re.compile(r'(?<=\S\s)["“„«]\p{Ll}|["“„«]\p{Ll}[^"“”«»]*["”»](?=\s+\w)')
+_EDGES: Final = "\"'“”‘’«».,;:!?()[]*"
 _DOUBLE_QUOTES: Final = frozenset('"“”«»„')
 _ONES: Final = frozenset("123456789")
+_KEPT: Final = 32
+"""Sentences of which is kept how their words are written: one verdict may name several."""
 
 
 class Sentence(NamedTuple):
@@ -56,6 +61,8 @@ class Sentence(NamedTuple):
         asks: It is a question.
         is_open: Only the whole may be taken for what the speaker says: double quotation marks stand in it, so that somebody
             else may be speaking, or it is too long to be read to its end.
+        is_ironic: A part of it stands in quotation marks that is no name or title: `I "quit" smoking`.
+        text: The sentence as it is written.
     """
 
     words: tuple[str, ...]
@@ -64,6 +71,8 @@ class Sentence(NamedTuple):
     labelled: tuple[int, ...]
     asks: bool
     is_open: bool
+    is_ironic: bool = False
+    text: str = ""
 
     def with_words(self, words: Sequence[str], names: Sequence[int]) -> Sentence:
         """The same with other words; marks between them are no longer known."""
@@ -81,7 +90,7 @@ def read_sentence(text: str, today: date | None = None) -> Sentence:
         >>> read_sentence("My sister doesn't owe us $1,200, right?").words
         ('@my', 'sister', 'do', 'not', 'owe', '@we', '1200', '$', 'right')
     """
-    is_cut = len(text) > MOST_CHARS
+    is_cut, written = len(text) > MOST_CHARS, text
     text = with_dates(_apart(text[:MOST_CHARS]), today)
     words: list[str] = []
     names: list[int] = []
@@ -104,7 +113,31 @@ def read_sentence(text: str, today: date | None = None) -> Sentence:
         tuple(labelled),
         ends.endswith(("?", "？")),
         is_cut or not _DOUBLE_QUOTES.isdisjoint(text),
+        _IRONIC.search(text.strip()) is not None,
+        written,
     )
+
+
+def as_written(sentence: Sentence, word: str) -> str:
+    """A word of a sentence as it stands there; one that stands there in parts or other words, as it is compared.
+
+    Example:
+        >>> as_written(read_sentence("My Mother goes home."), "mom")
+        'Mother'
+    """
+    if word.startswith("@"):
+        return "the speaker"
+    return _written(sentence.text).get(word) or word.replace(JOINT, "-").replace("not-anymore", "no longer")
+
+
+@lru_cache(maxsize=_KEPT)
+def _written(text: str) -> dict[str, str]:
+    """For each word of a sentence that is compared, how it is written; the first time counts."""
+    made: dict[str, str] = {}
+    for part in text[:MOST_CHARS].split():
+        for word in read_sentence(part).words:
+            made.setdefault(word, part.strip(_EDGES))
+    return made
 
 
 def _as_name(flag: int, *, is_first: bool) -> int:

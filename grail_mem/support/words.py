@@ -11,42 +11,43 @@ from typing import Final
 from grail_mem.support.wording import NEGATIONS
 
 
-def _words(text: str) -> frozenset[str]:
+def words_of(text: str) -> frozenset[str]:
+    """A class of words, from a text that has them."""
     return frozenset(text.split())
 
 
-ARTICLES: Final = _words("a an the")
-FILLERS: Final = _words("""
+ARTICLES: Final = words_of("a an the")
+FILLERS: Final = words_of("""
 really actually just also already now currently definitely certainly absolutely totally simply honestly basically personally too
-please still very always
+please still very always finally luckily fortunately thankfully
 """)
 """What a quote may say more, anywhere, without saying less."""
-OPENINGS: Final = _words("""
+OPENINGS: Final = words_of("""
 sure well oh ok okay hey hi hello yes yeah yep anyway btw fyi so and but then thanks sorry honestly no actually look listen
 today yesterday tonight lately recently usually generally because since although though in on at during
 last this every week month year morning evening night day
 """)
 """With fillers, what may stand before a statement in its own clause."""
-JOINS: Final = _words("and but so because although though while whereas which who")
+JOINS: Final = words_of("and but so because although though while whereas which who")
 """Where a new clause may begin without a comma."""
 
-CONDITIONS: Final = _words("""
+CONDITIONS: Final = words_of("""
 if unless whether when whenever once until till provided providing suppose supposing assuming assume except excluding without
 unlike otherwise lest depending depends imagine hypothetically theoretically pending contingent subject-to
 """)
-HEDGES: Final = _words("""
+HEDGES: Final = words_of("""
 maybe perhaps probably possibly likely apparently supposedly allegedly reportedly seemingly presumably hopefully guess think thought
 believe believed suspect doubt wonder seems seem seemed looks sounds appears feels might may could would should 'd wish hope hoped
 unsure uncertain guessing rumour rumor rumours rumors almost nearly roughly about approximately around kidding joking pretend
 pretended imagined dreamed dreamt false untrue myth lie wrong not-sure not-certain hopes example instance eg joke todo fixme translate
 tentatively provisionally figuratively metaphorically ironically sarcastically jokingly nominally virtually
 """)
-REPORTS: Final = _words("""
+REPORTS: Final = words_of("""
 said says say saying told tells tell telling heard hear claims claim claimed claiming according read reads mentioned mentions
 insists insisted argued argues reported reports thinks believes swears swore promised promises asked asks wrote writes states
 stated announced suggested suggests quote quoted deny denies denied
 """)
-RESTRICTIONS: Final = _words("""
+RESTRICTIONS: Final = words_of("""
 only instead rather than nor neither or either hardly barely rarely seldom never not no nobody nothing none
 excluded excluding minus less
 """)
@@ -54,51 +55,51 @@ excluded excluding minus less
 OPERATORS: Final = CONDITIONS | HEDGES | REPORTS
 """A sentence with one of these says its other words of somebody's belief or of some case, not of the world."""
 
-PREPOSITIONS: Final = _words("""
+PREPOSITIONS: Final = words_of("""
 in on at with by from for to into during after before since near over under between through via using instead because and but so
 while which who every each next last this than as
 """)
 """What may stand right behind a statement, with more behind it: where, when, why, or the next clause."""
-ADVERBS: Final = _words("""
+ADVERBS: Final = words_of("""
 now already today yesterday tomorrow tonight too again daily weekly monthly yearly ago anymore here there always lately recently
 together instead either
 """)
 """What may stand right behind a statement, alone as well."""
-NARROWING: Final = NEGATIONS | _words(
+NARROWING: Final = NEGATIONS | words_of(
     "all every each only few most everyone everybody everything not-anymore seldom rarely hardly"
 )
 """In a statement with one of these, more words behind it or before a noun make it say less, not more."""
-UNREAL: Final = _words("""
+UNREAL: Final = words_of("""
 theory principle paper dream dreams game games play film films movie movies book books novel story stories mind simulation fiction
 imagination head nightmare sketch poem song series episode scenario tale television training
 """)
 """Behind `in` or `on`, where things are not so in the world."""
-BOUNDS: Final = _words("most least best worst earliest latest maximum minimum")
+BOUNDS: Final = words_of("most least best worst earliest latest maximum minimum")
 """Behind `at`, what makes of a value a bound."""
-AUXILIARIES: Final = _words("is was have had do did can @me @we")
-INSIDE: Final = _words("of between to for with from by in on at among")
-ENDED: Final = _words("longer anymore not-anymore")
-UNIVERSAL: Final = _words(
+AUXILIARIES: Final = words_of("is was have had do did can @me @we")
+INSIDE: Final = words_of("of between to for with from by in on at among")
+ENDED: Final = words_of("longer anymore not-anymore")
+UNIVERSAL: Final = words_of(
     "anyone everyone nobody everybody all anything everything nothing none anybody any every no-one"
 )
 
-INTERSECTIVE: Final = _words("""
+INTERSECTIVE: Final = words_of("""
 new big small large little huge tiny red green blue black white yellow brown grey gray orange pink purple used expensive cheap
 beautiful nice good great young tall short long thick thin heavy light round square electric shiny dirty clean quiet loud fast slow
 """)
 """Adjectives that may be left away: a red car is a car, while a toy car is none, and nobody lists all that is like a toy."""
-DRAFTS: Final = _words("""
+DRAFTS: Final = words_of("""
 write reply translate rewrite rephrase paraphrase proofread summarize summarise draft fix edit improve correct here dear lyrics
 """)
-DRAFTED: Final = _words("""
+DRAFTED: Final = words_of("""
 email mail letter message text story poem song speech post tweet paragraph translation translate rewrite rephrase paraphrase
 proofread lyrics dear grammar reply note article script dialogue chat transcript
 """)
 """What begins with one of the first and names one of the second asks for or brings a text in which `I` may be anybody."""
-FIRST: Final = _words("@me @we @my @our")
-NOT_AFTER_ALL: Final = _words("really anymore yet any true quite exactly")
+FIRST: Final = words_of("@me @we @my @our")
+NOT_AFTER_ALL: Final = words_of("really anymore yet any true quite exactly")
 """Behind `not`, what takes back the whole."""
-FUNCTION_WORDS: Final = _words("""
+FUNCTION_WORDS: Final = words_of("""
 of in on at for with about against between into through during before after above below to from up down out off over under by
 and but or nor if because as until while than so that which who whom whose what where when why how
 is was been being have had do did can could will would shall should may might must
@@ -106,20 +107,27 @@ is was been being have had do did can could will would shall should may might mu
 all every each any some most few several many much both no not never none only
 """)
 
-NEGATING: Final = NEGATIONS | _words("not-anymore")
+NEGATING: Final = NEGATIONS | words_of("not-anymore")
+FAKES: Final = words_of("toy fake model replica prank metaphor imaginary pretend cardboard dream dreams imagination")
+"""What a thing is called that is none."""
+REVERSALS: Final = words_of("""
+again back relapsed restarted resumed returned restored reverted undid undone cancelled canceled withdrew retracted stopped quit left
+ended expired
+""")
+"""Behind a statement, in its sentence or at the beginning of the next one, what ends it or makes it one of many."""
 RETRACTIONS: Final = (
     ("just", "kidding"), ("no", "wait"), ("wait", "no"), ("scratch", "that"), ("@me", "was", "wrong"), ("correction",),
     ("that", "was", "wrong"), ("@me", "lied"), ("not", "really"), ("ignore", "that"), ("forget", "that"), ("or",),
     ("that", "is", "not", "true"), ("that", "is", "wrong"), ("strike", "that"), ("@me", "mean"),
 )  # fmt: skip
 """How a sentence begins that takes back the one before it."""
-DENIALS: Final = _words("""
+DENIALS: Final = words_of("""
 lie lies lied false wrong joke joking kidding jk untrue nonsense sarcasm irony fiction myth no not nope nah hypothetically
 """)
 """A sentence of a few words that ends in one of these takes back its neighbour."""
-FRAMES: Final = _words("imagine suppose supposing assume assuming pretend say")
+FRAMES: Final = words_of("imagine suppose supposing assume assuming pretend say")
 """A sentence of a few words that begins so makes of the next one a case."""
-TAGS: Final = _words("right correct or really sure no yes yeah ok huh eh true agreed")
+TAGS: Final = words_of("right correct or really sure no yes yeah ok huh eh true agreed")
 """A question that begins so and is a few words long asks whether the sentence before it is so."""
 
 _ONE_SPELLING: Final = """
@@ -148,21 +156,21 @@ SAME_FORM: Final = {
     "an": "a", "cannot": "can",
 }  # fmt: skip
 """Forms of the auxiliaries that differ by person alone, and the first person as marks."""
-PERSONS: Final = _words("@me @my")
-THIRD_POSSESSIVE: Final = _words("his her their")
+PERSONS: Final = words_of("@me @my")
+THIRD_POSSESSIVE: Final = words_of("his her their")
 SPEAKER_AS: Final = {
-    "@my": THIRD_POSSESSIVE, "@me": _words("he she they him her them"), "@self": _words("himself herself themselves themself"),
+    "@my": THIRD_POSSESSIVE, "@me": words_of("he she they him her them"), "@self": words_of("himself herself themselves themself"),
 }  # fmt: skip
 """How a claim may say again who speaks, for each mark."""
-NOT_YET: Final = _words("""
+NOT_YET: Final = words_of("""
 will shall going plan plans planned want wants wanted try tries tried trying intend intends intended need needs used about forgot forget
 hesitate refuse refused avoid avoided considering consider considered asked invited must can
 """)
 """Verbs after which what is named has not happened, or no longer does."""
-QUANTIFIERS: Final = _words(
+QUANTIFIERS: Final = words_of(
     "all every each always only both most least exactly everyone everybody everything sometimes often usually some any few several many half"
 )
-ROLES: Final = _words("user assistant agent they we us our @we")
+ROLES: Final = words_of("user assistant agent they we us our @we")
 """Who may speak, in a claim: who is named so is who says `I`, or is not in the quote."""
 
 _UNITS: Final = """
@@ -197,14 +205,14 @@ safe dangerous|cheap expensive|internal external|manual automatic|sync async|ins
 """
 OPPOSITES: Final = frozenset(frozenset(pair.split()) for pair in _OPPOSITES.strip().replace("\n", "|").split("|"))
 """Pairs that cannot both be said in one place of one sentence, beside those of `difference`."""
-DIRECTED: Final = _words("""
+DIRECTED: Final = words_of("""
 bought acquired owns reports beat beats defeated lent lend owes older younger faster slower bigger smaller taller shorter higher
 lower over than depends from prefers prefer manages leads supervises precedes follows replaced replaces before after above below
 outranks sued employs hired married-into inherits extends contains includes purchased
 """)
 """With one of these, two names that change places make a statement that cannot hold beside the first."""
-EXCLUSIVE: Final = _words("is was named live lives leads lead hosts host won chairs heads")
+EXCLUSIVE: Final = words_of("is was named live lives leads lead hosts host won chairs heads")
 """Before or behind these, another name in the place of a name makes a statement that cannot hold beside the first."""
-DETERMINERS: Final = _words(
+DETERMINERS: Final = words_of(
     "a the @my @our his her their its your this that these those 's no some every each any both all two"
 )

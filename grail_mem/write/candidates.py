@@ -103,6 +103,18 @@ def told(view: View) -> dict[str, Told]:
     return found
 
 
+def approved_twice(view: View) -> Iterator[tuple[str, list[str]]]:
+    """Candidates that two clones approved, each with the paths of the observations that it became and that still count."""
+    became: dict[str, set[str]] = {}
+    for entry in decisions(view.layout, CANDIDATE):
+        if entry.action == "approve" and (made := detail_in(entry, "observation")):
+            became.setdefault(entry.id, set()).add(made)
+    for id_, made_of in became.items():
+        paths = view.paths_of(made_of).items() if len(made_of) > 1 else ()
+        if len(there := sorted(path for one, path in paths if one not in view.hidden)) > 1:
+            yield id_, there
+
+
 def detail_in(entry: Entry, name: str) -> str:
     """A value that a line of the ledger tells beside its own; empty when it tells none."""
     with suppress(ValueError, AttributeError):

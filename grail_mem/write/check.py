@@ -63,7 +63,8 @@ def check(view: View, *, progress: Callable[[int], None] | None = None) -> Check
         view = View(view.layout, view.settings, from_files=True)
     n_files = view.scan(whole=True, progress=progress)
     problems = [*view.problems(), *ledger_problems(view.layout), *_spellings(view), *damaged, *_leftovers(view)]
-    problems += [*_said_again(view), *_undecided(view), *(problem for _, problem in candidates.damaged(view))]
+    problems += [*_said_again(view), *_undecided(view), *_approved_twice(view)]
+    problems += [problem for _, problem in candidates.damaged(view)]
     ordered = sorted(problems, key=lambda p: (p.severity, p.where, p.line, p.code))
     return Checked(view.n_rows, n_files, len(view.unsynced()), tuple(ordered))
 
@@ -148,6 +149,15 @@ def _undecided(view: View) -> Iterator[Problem]:
             "undecided_fact", f"{named} says otherwise of '{fact.attribute}', and both hold now", first.path,
             remedy=f"decide: `grail revise {first.id}` with supersede, correct or expire; or say it anew with `grail add`",
             severity="warning",
+        )  # fmt: skip
+
+
+def _approved_twice(view: View) -> Iterator[Problem]:
+    """Candidates that two clones approved, so that each is two observations."""
+    for id_, (first, *others) in candidates.approved_twice(view):
+        yield Problem(
+            "approved_twice", f"two clones approved the candidate {id_}; {', '.join(others)} says the same", first,
+            remedy="`grail hide` one of them, or delete its file", severity="warning",
         )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 from grail_mem.errors import EvidenceNotFoundError, InputError
 from grail_mem.model.observation import Evidence
 from grail_mem.model.quote import Found, Match, find, folded
-from grail_mem.query.passages import DOCUMENT, in_session, in_source
+from grail_mem.query.passages import DOCUMENT, in_session, in_source, is_erased
 from grail_mem.query.view import View
 from grail_mem.store.sources import Locator, Turn, digest, parse_locator
 from grail_mem.support.checkers import checker_of
@@ -119,7 +119,7 @@ def passages(view: View, said: Quote, scope: str | None) -> list[Turn]:
         if said.session is None:
             raise InputError("evidence needs a place: name the source or the session that the quote stands in.")
         listed = [p for whose in dict.fromkeys((scope, None)) for p in in_session(view, said.session, whose)]
-        return listed if said.turn is None else [p for p in listed if p.number == said.turn]
+        return _left(view, listed if said.turn is None else [p for p in listed if p.number == said.turn], said.quote)
     locator = parse_locator(said.source)
     if locator is None:
         raise InputError(
@@ -128,7 +128,27 @@ def passages(view: View, said: Quote, scope: str | None) -> list[Turn]:
         )
     if said.turn is not None and locator.turn is None:
         locator = Locator(locator.path, said.turn)
-    return in_source(view, locator)
+    return _left(view, in_source(view, locator), said.quote)
+
+
+def must_be_recorded(view: View) -> bool:
+    """Whether the caller can quote only what was ingested, so that a model makes up no words of a person."""
+    return view.principal is not None and view.settings.transcript == "required"
+
+
+def _left(view: View, places: list[Turn], quote: str) -> list[Turn]:
+    """Passages without those that were erased and came back, and those that the caller must not quote.
+
+    Where some have the quote, only these are held against what was erased.
+    """
+    if must_be_recorded(view):
+        places = [place for place in places if not place.quoted]
+    if not view.receipts.tells_of_sources:
+        return places
+    wanted = folded(quote)
+    having = [p for p in places if quote in p.text or wanted in _folded(p.text)] or places
+    erased = {(p.path, p.number, p.revision) for p in having if is_erased(view, p)}
+    return [p for p in places if (p.path, p.number, p.revision) not in erased]
 
 
 def found_in(places: Sequence[Turn], quote: str) -> Located | None:

@@ -13,7 +13,7 @@ from grail_mem.model.observation import Evidence
 from grail_mem.query.view import View
 from grail_mem.support.checkers import checker_of
 from grail_mem.support.support import check_support
-from grail_mem.write.evidence import CAPS, KIND_OF_ROLE, found_in, not_found, passages
+from grail_mem.write.evidence import CAPS, KIND_OF_ROLE, found_in, must_be_recorded, not_found, passages
 from grail_mem.write.quotes import Quote, read_quotes
 
 NOT_RECORDED: Final = (
@@ -66,7 +66,7 @@ def heard(view: View, quotes: Sequence[Evidence], claim: str, *, session: str, s
         listed = (passages(view, place, scope) for scope in dict.fromkeys(scopes))
         there = next((turns for turns in listed if any(not turn.quoted for turn in turns)), [])
         located = found_in(there, said.quote)
-        if located is None and there:
+        if located is None and (there or must_be_recorded(view)):
             raise not_found(said.quote, there, f"the session {session!r}", None)
         words, role, speaker, at = (
             (said.quote, "user", "", "")

@@ -30,6 +30,7 @@ from grail_mem.write.evidence import (
     Located,
     found_in,
     located_at,
+    must_be_recorded,
     not_found,
     passages,
 )
@@ -159,7 +160,7 @@ def _look(view: View, asked: Claim, said: Quote) -> _Shown:
     located = found_in(there, said.quote)
     if located is None:
         own = place.source is None and place.session == asked.session and said.turn is None
-        if not own or not all(passage.quoted for passage in there):
+        if not own or must_be_recorded(view) or not all(passage.quoted for passage in there):
             raise not_found(said.quote, there, place.source or f"the session {place.session!r}", said.turn)
         turn = _turn_of(asked, said.quote, _role_at_home(view, asked, place) or asked.role)
         located = _within(turn)

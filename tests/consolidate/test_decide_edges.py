@@ -18,8 +18,10 @@ from grail_mem import InputError, Memory, StoreError
 from grail_mem.consolidate import decide
 from grail_mem.consolidate import propose as proposing
 from grail_mem.consolidate.finding import pair_digest
+from grail_mem.consolidate.pairs import salted
 from grail_mem.model.ulid import new_id
 from grail_mem.store.journal import Journal
+from grail_mem.store.ledger import decisions
 from grail_mem.store.ledger_line import Entry
 from grail_mem.write.staged import tell, writing
 
@@ -413,3 +415,38 @@ def test_pairs_in_the_ledger_are_salted_and_old_ones_count_still(memory: Memory)
     assert set(decide.read_decisions(memory._layout).forbidden) == {kept, pair}
     memory.apply(proposals[1])
     assert not decide.read_decisions(memory._layout).forbidden
+
+
+def test_the_fingerprint_of_a_decision_is_salted_and_old_ones_count_still(memory: Memory) -> None:
+    """Whoever guesses both names of a pair finds no digest of them; what was declined before salts stays so until it is accepted."""
+    note(memory)
+    memory.add_observation(title="Old", content="Old.", expires_at="2020-01-01")
+    (found,) = memory.consolidate(kinds=["expire_stale"])
+    old = Entry(
+        "reject", new_id(), fingerprint=found.fingerprint, detail=json.dumps({"kind": found.kind, "grounds": found.grounds}),
+        at="2020-01-01T00:00:00Z",
+    )  # fmt: skip
+    with writing(memory._open()):
+        tell(memory._open(), [old])
+    assert memory.consolidate(kinds=["expire_stale"]).n_declined == 1
+    memory.undo(old.id)
+    (again,) = memory.consolidate(kinds=["expire_stale"])
+    memory.reject(again.id)
+    assert memory.consolidate(kinds=["expire_stale"]).n_declined == 1
+    told = [entry for entry in decisions(memory._layout) if entry.id == again.id]
+    assert found.fingerprint not in str(told)
+    assert told[0].fingerprint.startswith(f"{decide.read_decisions(memory._layout).salt}.")
+
+
+def test_accepting_lifts_what_was_declined_in_every_form(memory: Memory) -> None:
+    """Declined before there were salts, and in a clone that took another salt."""
+    id_ = propose(memory, [{"do": "hide", "id": note(memory)}], grounds={"n": 2})
+    (waiting,) = memory.proposals()
+    detail = json.dumps({"kind": waiting.kind, "grounds": {"n": 1}})
+    forms = [waiting.fingerprint, salted(waiting.fingerprint, "ab" * 16)]
+    before = [Entry("reject", new_id(), fingerprint=form, detail=detail, at="2020-01-01T00:00:00Z") for form in forms]
+    with writing(memory._open()):
+        tell(memory._open(), before)
+    assert decide.read_decisions(memory._layout).forms(waiting.fingerprint) == forms
+    assert memory.apply(id_)[0].done
+    assert decide.read_decisions(memory._layout).forms(waiting.fingerprint) == []

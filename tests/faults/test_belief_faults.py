@@ -112,7 +112,7 @@ def test_a_revision_keeps_nothing_of_a_quote_but_what_was_found(tmp_path: Path) 
         memory.revise(made.id, action="confirm", reason="seen", evidence=[forged, real])
         words, found = memory.get(made.id).evidence
         assert (words.role, words.checker, words.support, words.sha256, words.source) == ("", "", None, "", "")
-        assert (found.role, found.checker, found.sha256 != "0" * 64) == ("assistant", "lexical-1", True)
+        assert (found.role, found.checker, found.sha256 != "0" * 64) == ("assistant", "lexical-2", True)
         assert found.support is not None
         assert found.support < 0.7
 

@@ -208,6 +208,45 @@ def test_a_conflict_in_the_frontmatter_is_named_too(one: Path, two: Path) -> Non
         assert "one" in memory.get(ids(two)["Alpha"]).tags
 
 
+def approve_in_both(one: Path, two: Path) -> list[Path]:
+    """Submit a candidate, bring it to the other clone, and approve it in both; returns the two files."""
+    draft = {"title": "Likes tea", "content": "Ann likes green tea in the morning.", "category": "people"}
+    with Memory(one) as memory:
+        (candidate,) = memory.submit([draft])
+    commit(one, "submitted")
+    git(two, "pull", "--quiet", "origin", "main")
+    for root in (one, two):
+        with Memory(root) as memory:
+            assert memory.approve(candidate.id)[0].done
+        commit(root, "approved")
+    return [file_of(root, "Likes tea").relative_to(root) for root in (one, two)]
+
+
+def test_a_candidate_approved_in_two_clones_is_named_where_git_sees_a_rename(one: Path, two: Path) -> None:
+    """Git takes the two new files for one that was renamed twice, and its marks are longer than usual then."""
+    ours, theirs = approve_in_both(one, two)
+    git(two, "pull", "--quiet", "--no-rebase", "--no-edit", "origin", "main", fails=True)
+    assert "<<<<<<<< " in (two / ours).read_text()
+    found = {problem.where: problem for problem in checked(two).problems}
+    for path in (ours, theirs):
+        assert "merge conflict" in found[str(path)].message
+    git(two, "checkout", "HEAD", "--", str(theirs))
+    (two / ours).unlink()
+    commit(two, "one of them")
+    git(one, "pull", "--quiet", "--no-rebase", "--no-edit", str(two), "main")
+    assert agree(one, two).count("Likes tea") == 1
+
+
+def test_a_candidate_approved_in_two_clones_is_named_where_git_sees_none(one: Path, two: Path) -> None:
+    approve_in_both(one, two)
+    git(two, "pull", "--quiet", "--no-rebase", "--no-edit", "-s", "recursive", "-X", "no-renames", "origin", "main")
+    (named,) = checked(two).problems
+    assert (named.code, named.severity) == ("approved_twice", "warning")
+    with Memory(two) as memory:
+        memory.hide(next(o.id for o in memory.recall().observations if o.path == named.where))
+        assert memory.check().problems == ()
+
+
 def test_a_copy_of_the_folder_keeps_a_chain_of_its_own(one: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     subprocess.run(["cp", "-r", one, copy], check=True)

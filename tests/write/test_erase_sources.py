@@ -14,7 +14,7 @@ import pytest
 from every_byte import digests, places_with
 from proposal_sets import propose
 
-from grail_mem import AccessError, ConflictError, Memory, NotFoundError
+from grail_mem import AccessError, ConflictError, EvidenceNotFoundError, Memory, NotFoundError
 from grail_mem.store.layout import Layout
 from grail_mem.store.ledger import verify
 from grail_mem.store.sources import current_turns, read_session
@@ -379,3 +379,31 @@ def test_check_lists_sources_that_came_back(tmp_path: Path) -> None:
         assert memory.check().problems == ()
         assert turns(memory, "one") == [f"I moved to {WORDS[0]} then."]
         assert not places_with(tmp_path, WORDS[1:4])
+
+
+def test_erased_words_that_came_back_are_neither_quoted_nor_shown_before_a_sync(tmp_path: Path) -> None:
+    """Between a pull that brings an old file and the sync that takes them out; a whole transcript, one turn, a document."""
+    words = ["I moved to Zurich in the spring.", "I bought a green bicycle in Basel.", "I sold the old piano to Ben."]
+    with Memory(tmp_path) as memory:
+        memory.ingest_chat([{"role": "user", "text": text} for text in words], session="one")
+        memory.ingest_chat([{"role": "user", "text": "I keep bees behind the barn."}], session="two")
+        document = memory.ingest_text("Minutes: the harbour office was closed in May.").source
+        kept = memory.remember("I sold the old piano to Ben.", evidence=words[2], session="one")
+        before = {path: path.read_bytes() for path in (tmp_path / "sources").rglob("*") if path.is_file()}
+        memory.erase(source="sources/chats/one.jsonl#turn=1", reason="asked for")
+        memory.erase(session="two", reason="asked for")
+        memory.erase(source=document, reason="asked for")
+        for path, data in before.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+        for claim, place in (
+            (words[1], {"session": "one"}), ("I keep bees behind the barn.", {"session": "two"}),
+            ("the harbour office was closed in May.", {"source": document}), ("I bought a green bicycle in Basle.", {"session": "one"}),
+        ):  # fmt: skip
+            with pytest.raises((EvidenceNotFoundError, ConflictError)) as refused:
+                memory.remember(claim, evidence=claim, **place)
+            assert "Basel" not in str(refused.value).replace(claim, "")  # the message names the closest turn
+        shown = memory.cite(kept.id).to_dict()["evidence"][0]
+        assert "piano" in str(shown)
+        assert "bicycle" not in str(shown)
+        assert memory.remember(words[0], evidence=words[0], session="one").created

@@ -87,6 +87,30 @@ def test_a_conversation_without_a_transcript_keeps_the_words_without_a_place(mem
     assert (memory.get(id_).evidence[0].source, memory.get(id_).evidence[0].sha256) == ("", "")
 
 
+def test_where_a_transcript_is_required_a_session_quotes_nothing_that_was_not_ingested(tmp_path: Path) -> None:
+    """No model can make up what a person said; what was recorded from a quote alone before counts no more. The owner may."""
+    with (
+        Memory(tmp_path, embedder="none") as memory,
+        memory.session(user_id="u1", agent_id="a", session="old") as session,
+    ):
+        session.remember("The user prefers green tea over coffee.", evidence=TEA)
+    (tmp_path / "grail.yaml").write_text("transcript: required\n")
+    claim, quote = "The user keeps bees in the garden.", "I keep bees in the garden."
+    with Memory(tmp_path, embedder="none") as memory:
+        for name in ("old", "new"):
+            with memory.session(user_id="u1", agent_id="a", session=name) as session:
+                with pytest.raises(EvidenceNotFoundError, match="nothing to be read"):
+                    session.remember(claim, evidence=quote)
+                with pytest.raises(EvidenceNotFoundError):
+                    session.remember(f"{TEA}, says the user.", evidence=TEA)
+        with memory.session(user_id="u1", agent_id="a", session="new") as session:
+            session.ingest_chat([{"role": "user", "text": quote}])
+            assert session.remember(claim, evidence=quote).status == "confirmed"
+        assert memory.remember(
+            "I keep a hive in the barn.", evidence="I keep a hive in the barn.", session="own"
+        ).created
+
+
 def test_a_claim_for_another_scope_rests_on_the_own_transcript(memory: Memory, session: Session) -> None:
     """The quote must have been said here, and its speaker counts, whatever role the caller names."""
     memory.grant("user:u1", "project:grail", "write")
