@@ -16,6 +16,7 @@ from grail_mem.errors import GrailError, InputError
 if TYPE_CHECKING:  # most of a command's start-up
     from grail_mem.memory import Memory
 
+WHERE_CONTENT_GOES: Final = "Give it with --content TEXT, --file FILE or on stdin; the first argument is the store."
 BATCH: Final = 500  # chosen: a batch costs one sync, and a progress bar moves
 
 
@@ -78,7 +79,12 @@ def _add_one(
             problems += drafts.check(fields, memory.settings)
             raise InputError("Nothing was stored. " + " ".join(problems), problems=problems)
         fields.setdefault("content", "")
-        done = memory.add_observation(**fields, again=again)
+        try:
+            done = memory.add_observation(**fields, again=again)
+        except InputError as error:
+            if not str(fields["content"]).strip():
+                error.hint = f"{error.hint} {WHERE_CONTENT_GOES}".strip()
+            raise
     if as_json:
         output.show_json(done.to_dict())
         return

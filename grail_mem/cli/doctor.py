@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,16 +29,31 @@ def doctor_command(directory: o.Dir = None, *, root: o.Root = None, as_json: o.A
 
     place = _place(directory, root)
     with output.progress("looking"):
-        found = [*examine(place.root if place else None), *(_stored(place) if place else _no_store())]
+        found = examine(place.root if place else None)
+        if place is None:
+            found += _no_store()
+        elif not any(one.about == "settings" and one.standing == "broken" for one in found):
+            found += _stored(place)
     n_broken = sum(finding.standing == "broken" for finding in found)
     if as_json:
         output.show_json({"ok": not n_broken, "findings": [finding.to_dict() for finding in found]})
     else:
-        rows = [[_MARKS[one.standing], one.about, f"{one.said} {one.remedy}".rstrip()] for one in found]
-        output.table(["", "about", "what"], rows)
+        output.table(["", "about", "what"], list(_rows(found)))
         output.say("Nothing is broken." if not n_broken else f"{output.counted(n_broken, 'thing')} to mend.")
     if n_broken:
         raise typer.Exit(1)
+
+
+def _rows(found: list[Finding]) -> Iterator[list[str]]:
+    """The findings as lines of a table; the extras that are not there share one."""
+    lacking = [one for one in found if one.standing == "note" and one.about.startswith("extra ")]
+    for one in found:
+        if one not in lacking:
+            said = one.said if not one.remedy or one.said.endswith((".", "!", "?")) else f"{one.said}."
+            yield [_MARKS[one.standing], one.about, f"{said} {one.remedy}".rstrip()]
+        elif one is lacking[0]:
+            names = ", ".join(it.about.removeprefix("extra ") for it in lacking)
+            yield [_MARKS["note"], "extras", f"not installed: {names}. If you want one: pip install 'grail-mem[NAME]'."]
 
 
 def _place(directory: str | None, root: str | None) -> Which | None:

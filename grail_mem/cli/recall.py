@@ -10,6 +10,7 @@ import typer
 from grail_mem.cli import options as o
 from grail_mem.cli import output
 from grail_mem.cli.grouped import CONDITIONS, Group, grouped
+from grail_mem.cli.misnamed import misnamed
 from grail_mem.cli.which import short_id, which
 
 if TYPE_CHECKING:  # most of a command's start-up
@@ -42,6 +43,7 @@ def recall_command(
             **conditions, include_history=history,
             limit=o.number(limit), order=order, cursor=cursor,
         )  # fmt: skip
+        near = misnamed(memory, found, conditions)
     if as_json:
         output.show_json(found.to_dict() | ({"text": found.text} if text_pack else {}))
         return
@@ -49,6 +51,8 @@ def recall_command(
         output.say(found.text)
     else:
         show_recall(found, full=full)
+    for sentence in near:
+        output.note(sentence)
     if explain:
         output.say()
         output.table(["stage", "ms"], [[name, f"{stage['ms']:.1f}"] for name, stage in found.trace.items()])

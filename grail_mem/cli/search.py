@@ -12,6 +12,7 @@ import typer
 from grail_mem.cli import options as o
 from grail_mem.cli import output
 from grail_mem.cli.grouped import CONDITIONS, Group, grouped
+from grail_mem.cli.misnamed import misnamed
 from grail_mem.cli.which import short_id, split
 from grail_mem.errors import InputError, NotFoundError
 
@@ -77,11 +78,14 @@ def search_command(
             ranking=ranking, progress=show,
         )  # fmt: skip
         near = list(_near_misses(memory, found))
+        meant = misnamed(memory, found, conditions)
     pack = _pack(found, form) if text_pack else ""
     if as_json:
         output.show_json(found.to_dict() | ({"text": pack} if text_pack else {}))
         return
     output.say(pack) if text_pack else show_found(found, near, full=full)
+    for sentence in meant:
+        output.note(sentence)
     if explain:
         show_explanation(found)
 

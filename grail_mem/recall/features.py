@@ -1,6 +1,6 @@
 """Features: what speaks for a passage, as numbers that one linear score weighs.
 
-Each is a plain quantity in its own unit; docs/concepts/recall.md lists them. Knows nothing of weights.
+Each is a plain quantity in its own unit; docs/concepts/ranked-recall.md lists them. Knows nothing of weights.
 """
 
 from __future__ import annotations

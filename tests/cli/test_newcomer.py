@@ -1,0 +1,106 @@
+"""What a newcomer gets wrong is answered with what to do."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from grail_mem.cli import hints
+from grail_mem.cli.doctor import _rows
+from grail_mem.keep.doctor import Finding
+
+
+@pytest.mark.parametrize(
+    ("verb", "words", "said"),
+    [
+        ("recall", ["--category", "migratoin/database"], ["There is no category 'migratoin/database'. Did you mean 'migration/database'?"]),
+        ("recall", ["--category", "migratoin/**"], ["There is no category 'migratoin'. Did you mean 'migration'?"]),
+        ("recall", ["--tag", "DECISOIN"], ["There is no tag 'DECISOIN'. Did you mean 'decision'?"]),
+        ("recall", ["--tag", "decision", "--entity", "Postgers"], ["There is no entity 'Postgers'. Did you mean 'Postgres'?"]),
+        ("search", ["Which database?", "--entity", "Postgers", "--embedder", "none"], ["There is no entity 'Postgers'. Did you mean 'Postgres'?"]),
+        ("recall", ["--entity", "Oracle"], []),
+        ("recall", ["--category", "*/databsae"], []),
+        ("recall", ["--tag", "decision", "--since", "2031-01-01"], []),
+    ],
+)  # fmt: skip
+def test_a_misspelt_name_is_answered_with_the_nearest_one(grail, demo, verb, words, said):
+    result = grail(verb, demo, *words)
+    assert result.exit_code == 0
+    assert result.stdout.startswith("no_match: ")
+    assert [line for line in result.stderr.splitlines() if line.startswith("There is no")] == said
+
+
+def test_a_session_is_told_of_no_name_that_it_may_not_read(grail, demo):
+    """The nearest name would tell what is there."""
+    result = grail("recall", demo, "--tag", "decisoin", "--as", "assistant/nobody")
+    assert result.stderr == ""
+
+
+def test_with_json_nothing_stands_beside_the_document(grail_json, demo):
+    assert grail_json("recall", demo, "--tag", "decisoin")["abstention"]["reason"] == "no_match"
+
+
+def test_a_text_where_the_store_is_meant_is_told_where_it_goes(grail, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = grail("add", "My first memory", input="")
+    assert result.exit_code == 2
+    assert "content is empty" in result.stderr
+    assert "--content TEXT" in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_text_without_quotes_is_told_to_have_them(grail, demo):
+    result = grail("recall", demo, "which", "database")
+    assert result.exit_code == 2
+    assert "put it in quotes" in result.stderr
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_without_rights_is_a_sentence_and_what_to_do(grail, tmp_path):
+    tmp_path.chmod(0o500)
+    try:
+        result = grail("demo", tmp_path / "new")
+    finally:
+        tmp_path.chmod(0o700)
+    assert result.exit_code == 6
+    assert "Permission denied" in result.stderr
+    assert "grail doctor" in result.stderr
+
+
+def test_an_error_of_the_operating_system_is_no_fault_of_the_program(grail, tmp_path):
+    (tmp_path / "file").write_text("x")
+    result = grail("demo", tmp_path / "file" / "below")
+    assert result.exit_code in {2, 6}
+    assert "fault of grail_mem" not in result.stderr
+
+
+@pytest.mark.parametrize("number", sorted(hints._HINTS))
+def test_an_error_with_a_known_number_says_what_to_do(number):
+    error = OSError(number, os.strerror(number), "here")
+    assert hints.hint_of(error).endswith(".")
+    assert hints.said_of(error) == f"{os.strerror(number)}: 'here'"
+    assert hints.hint_of(ValueError()) == ""
+
+
+def test_doctor_counts_the_extras_that_are_not_there_on_one_line():
+    found = [
+        Finding("Python", "fine", "Python 3.11.7"),
+        Finding("extra mcp", "note", "mcp is not installed", "If you want it: pip install it."),
+        Finding("extra review", "note", "jinja2 is not installed", "If you want it: pip install it."),
+        Finding("git", "note", "git is not on the PATH", "Install it."),
+    ]
+    assert list(_rows(found)) == [
+        ["ok", "Python", "Python 3.11.7"],
+        ["note", "extras", "not installed: mcp, review. If you want one: pip install 'grail-mem[NAME]'."],
+        ["note", "git", "git is not on the PATH. Install it."],
+    ]
+
+
+def test_doctor_tells_of_wrong_settings_once(grail, tmp_path: Path):
+    (tmp_path / "grail.yaml").write_text("defualt_scope: x\n")
+    (tmp_path / "memories").mkdir()
+    result = grail("doctor", tmp_path)
+    assert result.exit_code == 1
+    assert result.stdout.count("defualt_scope") == 1
