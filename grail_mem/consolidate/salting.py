@@ -37,7 +37,7 @@ def _detail(entry: Entry) -> dict[str, Any]:
         detail = json.loads(entry.detail or "{}")
     except (ValueError, RecursionError):
         return {}
-    return detail if isinstance(detail, dict) and isinstance(detail.get("pairs"), list) else {}
+    return detail if isinstance(detail, dict) and isinstance(detail.setdefault("pairs", []), list) else {}
 
 
 def _bare(entry: Entry) -> list[str]:

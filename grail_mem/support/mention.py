@@ -22,8 +22,11 @@ _SHORT: Final = 6
 """Words of a sentence that does nothing but bring the next one, or take back the one before it."""
 _LONGEST_LABEL: Final = 3
 
-_SINGLE: Final = re.compile(r"(?<![\w’'])['‘‚‹](?=\w)([^\n]{3,1000}?)(?<=[\w.!?,…])['’‘›](?!\w)")
-_CODE: Final = re.compile(r"(?<!`)`([^`\n]*[^\s`][ ][^`\n]*)`(?!`)")
+_SINGLE: Final = re.compile(r"(?<![\w’'])(?P<opens>['‘‚‹])(?=\w)|(?<=[\w.!?,…])['’‘›](?!\w)")
+"""Where a quotation in single marks may begin, or end; an apostrophe stands within a word."""
+_LONGEST: Final = 1_000
+"""Characters of a quotation in single marks; they stand on one line."""
+_CODE: Final = re.compile(r"(?<!`)`([^`\n]++)`(?!`)")
 _FENCED: Final = re.compile(
     r"^[ \t]*(?:```|~~~)[^\n]*\n(.*?)(?:^[ \t]*(?:```|~~~)[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
 )
@@ -81,12 +84,26 @@ def with_quotes(text: str) -> str:
         'He wrote “I am late.” to us'
     """
     text = _FENCED.sub(lambda found: f"\n“{found[1].strip()}”\n" if _FIRST_PERSON.search(found[1]) else found[0], text)
-    text = _CODE.sub(r"“\1”", text)
+    text = _CODE.sub(lambda found: f"“{found[1]}”" if " " in found[1].strip() else found[0], text)
     lines = [line for line in text.splitlines() if line.strip()]
     n_quoted = sum(line.lstrip().startswith(">") for line in lines)
     if 0 < n_quoted < len(lines):
         text = _QUOTED_LINES.sub(r"“\1”", text)
-    return _SINGLE.sub(r"“\1”", text) if "'" in text or "‘" in text or "‹" in text or "‚" in text else text
+    return "".join(_without_single(text))
+
+
+def _without_single(text: str) -> list[str]:
+    """The characters of a text with double quotation marks in the place of single ones that belong together."""
+    made, begin = list(text), -1
+    for found in _SINGLE.finditer(text):
+        at = found.start()
+        if begin >= 0 and (at - begin > _LONGEST or "\n" in text[begin:at]):
+            begin = -1
+        if found["opens"]:
+            begin = at if begin < 0 else begin
+        elif begin >= 0:
+            made[begin], made[at], begin = "“", "”", -1
+    return made
 
 
 def not_said(texts: Sequence[str], said: Sequence[Sentence]) -> Iterator[bool]:

@@ -12,6 +12,7 @@ from typing import Final
 
 from grail_mem.support import words as known
 from grail_mem.support.dated import is_date
+from grail_mem.support.difference import DATE_WORDS
 from grail_mem.support.reading import Sentence, number_of
 from grail_mem.support.words import words_of
 
@@ -27,6 +28,8 @@ _NOT_PAST: Final = words_of(
     "need needs feed speed seed weed red bed shed exceed proceed succeed embed indeed hundred breed used"
 )
 _LEAST_ED: Final = 4
+_SCHEDULED: Final = words_of("ends starts begins expires launches arrives departs happens")
+"""At the end of a claim, what is said of something that happens once, on a day."""
 
 FREQUENCY: Final = words_of("""
 sometimes often usually generally mostly mainly occasionally rarely seldom normally typically once twice frequently regularly
@@ -103,14 +106,20 @@ _OF_EVENTS: Final = words_of("usually generally every")
 
 
 def happened(claim: Sentence) -> bool:
-    """Whether a statement says what happened once, not what is so: a verb in the past, and none in the present.
+    """Whether a statement says what happens once, not what is so: a verb in the past, and none in the present; or a day.
 
     `quit`, `read` and the like are one form for both, and are taken for what is so: there less may stand around it.
     """
     words = claim.words
+    if words[-1] in _SCHEDULED or (words[-3:-2] == ("is",) and words[-2] in {"on", "at", "in"} and _is_day(words[-1])):
+        return True
     if not _PRESENT.isdisjoint(words):
         return False
     return any(_is_past(words, at) for at in range(len(words)))
+
+
+def _is_day(word: str) -> bool:
+    return is_date(word) or word in DATE_WORDS or word[:1].isdigit()
 
 
 def _is_past(words: tuple[str, ...], at: int) -> bool:

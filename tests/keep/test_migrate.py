@@ -15,8 +15,11 @@ from grail_mem import AccessError, InputError, Memory
 from grail_mem.consolidate.decisions import read_decisions
 from grail_mem.consolidate.pairs import salt_of
 from grail_mem.keep.owner import require_owner
+from grail_mem.model.ulid import new_id
 from grail_mem.store.layout import Layout
+from grail_mem.store.ledger_line import Entry
 from grail_mem.store.version import FIRST, STORE_VERSION, version_of
+from grail_mem.write.staged import tell, writing
 
 FILES = json.loads(Path(__file__).with_name("store_of_version_1.json").read_text())
 """The bytes that the program wrote before decisions had salted pairs: one proposal applied, one rejected, one rejected twice."""
@@ -93,6 +96,26 @@ def test_nothing_of_a_pair_without_a_salt_is_left_in_the_details(memory: Memory)
     details = "".join(line.get("open", {}).get("detail", "") for line in lines)
     assert not [pair for pair in old if pair in details]
     assert not [pair for pair in old if pair.encode() in (memory.root / ".grail/local/journal").read_bytes()]
+
+
+def test_the_fingerprint_of_a_decision_without_pairs_gets_a_salt_once(tmp_path: Path) -> None:
+    """It is declined before and after; `check` names it before and not after; a second migration finds nothing."""
+    with Memory(tmp_path / "store", embedder="none") as memory:
+        memory.add_observation(title="Old", content="Old.", expires_at="2020-01-01")
+        (found,) = memory.consolidate(kinds=["expire_stale"])
+        detail = json.dumps({"kind": found.kind, "grounds": found.grounds})
+        with writing(memory._open()):
+            tell(
+                memory._open(),
+                [Entry("reject", new_id(), fingerprint=found.fingerprint, detail=detail, at="2020-01-01T00:00:00Z")],
+            )
+        assert [problem.code for problem in memory.check().problems] == ["older_form"]
+        memory.migrate(out=tmp_path)
+        assert memory.check().problems == ()
+        assert memory.migrate(out=tmp_path).n_changes == 0
+        assert memory.consolidate(kinds=["expire_stale"]).n_declined == 1
+        ledger = b"".join(path.read_bytes() for path in (memory.root / ".grail/ledger").iterdir())
+        assert found.fingerprint.encode() not in ledger
 
 
 def test_the_backup_is_the_store_before(memory: Memory, tmp_path: Path) -> None:
