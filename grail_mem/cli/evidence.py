@@ -117,6 +117,11 @@ def _show_ingested(done: Ingested, *, what: str, as_json: bool) -> None:
         output.note(f"note: {warning}")
 
 
+WHERE_QUOTES_GO: Final = (
+    "Give the words that say it with --evidence, once for each quote; `grail add` takes a statement without any."
+)
+
+
 def remember_command(
     words: ClaimWords = None,
     *,
@@ -156,10 +161,15 @@ def remember_command(
     if problems:
         raise InputError(" ".join(problems), problems=problems)
     with place.open(actor=actor) as memory:
-        done = memory.remember(
-            claim, evidence=list(evidence or ()), attribute=attribute, source=source, session=session, role=role,
-            allow_inference=allow_inference, scope=scope, **fields,
-        )  # fmt: skip
+        try:
+            done = memory.remember(
+                claim, evidence=list(evidence or ()), attribute=attribute, source=source, session=session, role=role,
+                allow_inference=allow_inference, scope=scope, **fields,
+            )  # fmt: skip
+        except InputError as error:
+            if not evidence:
+                error.hint = f"{error.hint} {WHERE_QUOTES_GO}".strip()
+            raise
     if as_json:
         output.show_json(done.to_dict())
         return

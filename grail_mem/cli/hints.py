@@ -33,5 +33,5 @@ def hint_of(error: BaseException | None) -> str:
 def usage_hint(error: Exception) -> str:
     """A line before the usage of a command: words too many are mostly a text without its quotes."""
     if "unexpected extra argument" in str(error):
-        return "A text of several words is one argument: put it in quotes.\n"
+        return "There are words too many. Put a text of several words in quotes, and a value behind its option.\n"
     return ""

@@ -29,6 +29,7 @@ def _tools(
     ] = "mcp",
     seen_by: o.As = None,
     root: o.Root = None,
+    as_json: o.AsJson = False,  # noqa: ARG001  it prints JSON in any case; every command takes the option
 ) -> None:
     """Print the five tools of an agent as JSON.
 

@@ -51,10 +51,16 @@ def test_a_text_where_the_store_is_meant_is_told_where_it_goes(grail, tmp_path, 
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_claim_without_words_is_told_where_they_go(grail, demo):
+    result = grail("remember", demo, "Postgres is fast.")
+    assert result.exit_code == 2
+    assert "--evidence" in result.stderr
+
+
 def test_a_text_without_quotes_is_told_to_have_them(grail, demo):
     result = grail("recall", demo, "which", "database")
     assert result.exit_code == 2
-    assert "put it in quotes" in result.stderr
+    assert "in quotes" in result.stderr
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
