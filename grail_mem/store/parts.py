@@ -18,6 +18,7 @@ from grail_mem.model.observation import (
 
 MAX_NAME: Final = 1_000  # a key is made of every name, which takes quadratic time for odd texts
 SCALARS: Final = (str, int, float)
+"""What a plain value is; a truth value is none, though it counts as a whole number."""
 _KEPT: Final = 16_384
 """Plain entities and relationships kept, so that a rebuild makes each once; chosen, a few megabytes at most."""
 _EVIDENCE: Final = frozenset({"quote", "source", "span", "sha256", "match", "role", "checker", "support"})

@@ -19,6 +19,7 @@ from grail_mem.store.files import FileState, open_folder, read_file, state_of
 from grail_mem.store.layout import Layout, is_source_path
 
 VERSION: Final = 1
+"""Of the form of transcripts, and of files that say what is known of a document."""
 _KEPT: Final = 48
 """Files of sources kept as they were read; chosen, some ten megabytes of transcript."""
 _SETTLED_S: Final = 0.05
