@@ -147,20 +147,22 @@ def _n_files(root: Path) -> int:
     return sum(1 for _ in (root / "memories").rglob("*.md"))
 
 
-def run(n_messages: int, folder: Path) -> list[dict[str, Any]]:
-    """All steps over one export of so many messages."""
+def run(n_messages: int, folder: Path) -> Iterator[dict[str, Any]]:
+    """All steps over one export of so many messages, each when it is done."""
     file, root = folder / f"chatgpt-{n_messages}.zip", folder / f"store-{n_messages}"
+    cut = folder / f"cut-{n_messages}"
     if not file.exists():
         make_export(file, n_messages)
-    for old in (root, folder / "cut"):
+    for old in (root, cut):
         shutil.rmtree(old, ignore_errors=True)
-    steps = [in_process(name, file, root) for name in ("dry", "import", "import", "search")]
+    yield in_process("dry", file, root)
+    yield in_process("import", file, root)
+    yield in_process("import", file, root) | {"step": "import again"}
+    yield in_process("search", file, root)
     shutil.rmtree(root / "output" / "index")
-    steps.append(in_process("search", file, root) | {"step": "search without an index"})
-    steps.append(killed(file, folder / "cut", n_messages // 2))
-    steps.append(in_process("import", file, folder / "cut") | {"step": "finished"})
-    steps[2]["step"] = "import again"
-    return [{"messages": n_messages} | told for told in steps]
+    yield in_process("search", file, root) | {"step": "search without an index"}
+    yield killed(file, cut, n_messages // 2)
+    yield in_process("import", file, cut) | {"step": "finished"}
 
 
 def main() -> None:
@@ -182,8 +184,8 @@ def main() -> None:
         lines: list[dict[str, Any]] = []
         for n_messages in given.messages:
             for told in run(n_messages, folder):
-                lines.append(told)
-                print(" ".join(f"{name}={_shown(value)}" for name, value in told.items()), flush=True)
+                lines.append({"messages": n_messages} | told)
+                print(n_messages, " ".join(f"{name}={_shown(value)}" for name, value in told.items()), flush=True)
     if given.json:
         given.json.write_text(json.dumps(lines, indent=1))
 
