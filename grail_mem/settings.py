@@ -224,6 +224,13 @@ _NOT_WHOLE: Final = frozenset(
 )
 
 
+_MODELS: Final[dict[str, tuple[tuple[str, ...], str]]] = {
+    "embedder": (("auto", "local", "none"), "sentence-transformers:"),
+    "entailment": (("none", "aegis"), "cross-encoder:"),
+}
+"""Settings that name a model: by a word, or by its own name behind a prefix."""
+
+
 def _wrong(key: str, value: Any) -> str:
     if key in _AT_LEAST:
         whole = key not in _NOT_WHOLE
@@ -233,8 +240,9 @@ def _wrong(key: str, value: Any) -> str:
         return f"must be at most {_AT_MOST[key]}, not {value!r}" if value > _AT_MOST.get(key, value) else ""
     if not isinstance(value, str) or not value.strip():
         return f"must be text, not {value!r}"
-    if key == "embedder" and not re.fullmatch("auto|local|none|sentence-transformers:.+", value):
-        return f"must be auto, local, none or sentence-transformers:MODEL, not {value!r}"
+    names, kind = _MODELS.get(key, ((), ""))
+    if names and value not in names and not (value.startswith(kind) and value != kind):
+        return f"must be {', '.join(names)} or {kind}MODEL, not {value!r}"
     choices = {
         "durability": DURABILITIES,
         "stamp": STAMPS,

@@ -243,25 +243,28 @@ def indexed(said: Said) -> Segment:
     titled = np.flatnonzero(said.title).astype(np.int32)
     return Segment(
         said, doc, n_terms,
-        _postings(said.terms[is_term], passage[is_term], n_passages),
-        _postings(said.names, named, n_passages),
-        _postings(said.title[titled], titled, len(said.key)),
+        _postings(said.terms[is_term], passage[is_term]),
+        _postings(said.names, named),
+        _postings(said.title[titled], titled),
     )  # fmt: skip
 
 
-def _postings(hashes: np.ndarray, rows: np.ndarray, n_rows: int) -> Postings:
+def _postings(hashes: np.ndarray, rows: np.ndarray) -> Postings:
+    """Where each hash stands and how often; the rows must ascend, so that a stable order by hash orders them, too."""
     import numpy as np
 
-    values, code = np.unique(hashes, return_inverse=True)
-    pairs = np.sort(
-        code.astype(np.int64) * max(n_rows, 1) + rows
-    )  # `np.unique` hashes first, which takes many times longer
-    begins = np.flatnonzero(np.diff(pairs, prepend=-1))
-    times = np.diff(begins, append=len(pairs))
-    pairs = pairs[begins]
-    of_value = pairs // max(n_rows, 1)
-    first = np.searchsorted(of_value, np.arange(len(values) + 1)).astype(np.int64)
-    return Postings(values, first, (pairs % max(n_rows, 1)).astype(np.int32), np.minimum(times, 255).astype(np.uint8))
+    order = np.argsort(hashes, kind="stable")
+    hashes, rows = hashes[order], rows[order]
+    del order  # a store of a million passages has as many numbers as it has words
+    is_new = np.ones(len(hashes), bool)
+    np.not_equal(hashes[1:], hashes[:-1], out=is_new[1:])
+    values = hashes[is_new]
+    begins = is_new.copy()
+    begins[1:] |= rows[1:] != rows[:-1]
+    at = np.flatnonzero(begins)
+    first = np.append(np.flatnonzero(is_new[at]), len(at)).astype(np.int64)
+    times = np.minimum(np.diff(at, append=len(hashes)), 255).astype(np.uint8)
+    return Postings(values, first, rows[at].astype(np.int32), times)
 
 
 def _ends(lengths: Sequence[int] | np.ndarray) -> np.ndarray:

@@ -83,3 +83,109 @@ def make_export(path: Path, n_messages: int, seed: int = 7) -> int:
         for number, chat in enumerate(conversations(n_messages, seed)):
             n += file.write((b",\n" if number else b"") + json.dumps(chat).encode())
         return n + file.write(b"]")
+
+
+def step(name: str, file: Path, root: Path) -> dict[str, Any]:
+    """One step in this process: what it came to, seconds, seconds of the processor, and the peak of memory."""
+    begin = time.perf_counter()
+    told = _search(root) if name == "search" else _import(file, root, dry_run=name == "dry")
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return told | {
+        "seconds": time.perf_counter() - begin, "cpu_seconds": used.ru_utime + used.ru_stime, "peak_mb": used.ru_maxrss / 1024,
+    }  # fmt: skip
+
+
+def _import(file: Path, root: Path, *, dry_run: bool) -> dict[str, Any]:
+    from grail_mem import Memory
+
+    indexing: list[float] = []
+    with Memory(root) as memory:
+        done = memory.import_file(file, dry_run=dry_run, indexing=lambda *_: indexing.append(time.perf_counter()))
+        end = time.perf_counter()
+    return {
+        "added": done.n_added, "there": done.n_unchanged, "skipped": len(done.skipped), "indexed": done.n_indexed,
+        "indexing_seconds": end - indexing[0] if indexing else 0.0,
+    }  # fmt: skip
+
+
+def _search(root: Path) -> dict[str, Any]:
+    from grail_mem import Memory
+
+    with Memory(root, embedder="none") as memory:
+        return {"found": len(memory.recall("what was said about the plan?").observations)}
+
+
+def in_process(name: str, file: Path, root: Path) -> dict[str, Any]:
+    """A step in a process of its own."""
+    told = subprocess.run(_command(name, file, root), check=True, capture_output=True, text=True)
+    made: dict[str, Any] = json.loads(told.stdout.splitlines()[-1])
+    return {"step": name} | made
+
+
+def _command(name: str, file: Path, root: Path) -> list[str]:
+    return [sys.executable, __file__, "--step", name, "--file", str(file), "--root", str(root)]
+
+
+def killed(file: Path, root: Path, n_files: int) -> dict[str, Any]:
+    """An import that is killed as soon as so many observations are there, and what it had done by then."""
+    begin = time.perf_counter()
+    with subprocess.Popen(_command("import", file, root), stdout=subprocess.DEVNULL) as running:
+        while running.poll() is None and _n_files(root) < n_files:
+            time.sleep(0.5)
+        running.send_signal(signal.SIGKILL)
+    return {"step": "killed", "added": _n_files(root), "seconds": time.perf_counter() - begin}
+
+
+def _n_files(root: Path) -> int:
+    return sum(1 for _ in (root / "memories").rglob("*.md"))
+
+
+def run(n_messages: int, folder: Path) -> Iterator[dict[str, Any]]:
+    """All steps over one export of so many messages, each when it is done."""
+    file, root = folder / f"chatgpt-{n_messages}.zip", folder / f"store-{n_messages}"
+    cut = folder / f"cut-{n_messages}"
+    if not file.exists():
+        make_export(file, n_messages)
+    for old in (root, cut):
+        shutil.rmtree(old, ignore_errors=True)
+    yield in_process("dry", file, root)
+    yield in_process("import", file, root)
+    yield in_process("import", file, root) | {"step": "import again"}
+    yield in_process("search", file, root)
+    shutil.rmtree(root / "output" / "index")
+    yield in_process("search", file, root) | {"step": "search without an index"}
+    yield killed(file, cut, n_messages // 2)
+    yield in_process("import", file, cut) | {"step": "finished"}
+
+
+def main() -> None:
+    """The command line: a table of steps, or one step for the process that measures it."""
+    asked = argparse.ArgumentParser(description=__doc__)
+    asked.add_argument("--messages", type=int, nargs="+", default=[5_000, 49_500])
+    asked.add_argument("--keep", type=Path, help="a folder for exports and stores, kept for later runs")
+    asked.add_argument("--json", type=Path)
+    asked.add_argument("--step", choices=("dry", "import", "search"))
+    asked.add_argument("--file", type=Path)
+    asked.add_argument("--root", type=Path)
+    given = asked.parse_args()
+    if given.step:
+        print(json.dumps(step(given.step, given.file, given.root)))
+        return
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = given.keep or Path(scratch)
+        folder.mkdir(parents=True, exist_ok=True)
+        lines: list[dict[str, Any]] = []
+        for n_messages in given.messages:
+            for told in run(n_messages, folder):
+                lines.append({"messages": n_messages} | told)
+                print(n_messages, " ".join(f"{name}={_shown(value)}" for name, value in told.items()), flush=True)
+    if given.json:
+        given.json.write_text(json.dumps(lines, indent=1))
+
+
+def _shown(value: object) -> str:
+    return f"{value:.1f}" if isinstance(value, float) else str(value)
+
+
+if __name__ == "__main__":
+    main()

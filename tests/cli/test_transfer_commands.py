@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from zipfile import ZipFile
 
 import pytest
@@ -50,3 +52,20 @@ def test_skips_of_one_reason_are_told_together_and_json_lists_each(grail, grail_
     unknown = grail("import", tmp_path / "new", tmp_path / "mem0.json", "--from", "notion")
     assert unknown.exit_code == 2
     assert "citefold" in unknown.stderr
+
+
+def test_a_database_shows_what_was_found_and_takes_what_is_named(grail, grail_json, tmp_path):
+    with closing(sqlite3.connect(tmp_path / "a.db")) as connection:
+        connection.execute("CREATE TABLE jottings(k INTEGER PRIMARY KEY, said TEXT, mood TEXT, vector BLOB)")
+        connection.execute("INSERT INTO jottings VALUES (1, 'Ann likes tea.', 'calm', x'00')")
+        connection.commit()
+    asked = ("import", "--root", tmp_path / "new", tmp_path / "a.db", "--table", "jottings", "--column", "content=said")
+    assert grail(*asked, "--dry-run").stdout == (
+        "table jottings, 1 row:\n  read: content=said\n  kept as it is: k, mood\n  not taken: vector\n"
+        "  jottings, row 1: Ann likes tea.\n1 observation would be added, 0 there already, 1 skipped.\n"
+    )
+    done = grail_json(*asked)
+    assert (done["form"], done["n_added"], done["mapping"][0]["columns"]) == ("sqlite", 1, {"content": "said"})
+    wrong = grail(*asked[:4], "--column", "content", "--column", "=said")
+    assert wrong.exit_code == 2
+    assert "not 'content', '=said'" in wrong.stderr

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from typing import Any
 
 from hypothesis import given
@@ -11,6 +13,8 @@ from laws_strategies import examples
 from test_store_laws import new_root
 
 from grail_mem import Memory
+from grail_mem.keep.foreign.columns import FIELDS
+from grail_mem.keep.foreign.database import quoted
 
 
 def counted(done: Any) -> bool:
@@ -49,3 +53,38 @@ def test_f56_whatever_lines_or_lists_of_json_hold_in_is_imported_and_skipped(dat
             assert counted(again)
             assert (again.n_added, again.n_unchanged) == (0, done.n_added)
             assert memory.check().ok
+
+
+names = st.sampled_from(
+    [*(name for known in FIELDS.values() for name in known[:3]), 'a "b"', "c; --", "Ünlaut", "x\ny"]
+)
+cells = st.none() | st.integers(-(2**63), 2**63 - 1) | st.floats() | st.binary(max_size=4) | st.sampled_from(
+    ["Ann likes tea.", "ann", "2026-01-01", "[1, {}]", '["a", "b"]', "a; b", "deleted", "confirmed", "1", "x" * 600, "", "\x00", "1e400"]
+)  # fmt: skip
+
+
+@examples(25)
+@given(st.data())
+def test_f56_whatever_tables_and_rows_a_database_has_is_imported_or_skipped_and_comes_once(data: st.DataObject) -> None:
+    columns = data.draw(st.lists(names, min_size=1, max_size=8, unique_by=str.lower))
+    rows = data.draw(st.lists(st.lists(cells, min_size=len(columns), max_size=len(columns)), max_size=6))
+    table = data.draw(st.sampled_from(["memories", "facts", 'odd "t"', "settings"]))
+    with new_root() as root:
+        path = root.parent / "any.db"
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute(f"CREATE TABLE {quoted(table)} ({', '.join(map(quoted, columns))})")
+            marks = ", ".join("?" * len(columns))
+            connection.executemany(f"INSERT INTO {quoted(table)} VALUES ({marks})", rows)
+            connection.commit()
+        before = path.read_bytes()
+        with Memory(root) as memory:
+            asked: dict[str, Any] = (
+                {"table": table, "columns": {"content": columns[0]}} if data.draw(st.booleans()) else {}
+            )
+            done = memory.import_file(path, kind="sqlite", **asked)
+            assert counted(done)
+            assert done.n_records >= (len(rows) if done.mapping else 1)
+            again = memory.import_file(path, kind="sqlite", **asked)
+            assert (again.n_added, again.n_unchanged) == (0, done.n_added)
+            assert memory.check().ok
+        assert path.read_bytes() == before
