@@ -186,8 +186,12 @@ class VectorStore:
 
         if not len(self._keys):
             return np.full(len(digests), -1, np.int64)
-        at = np.minimum(np.searchsorted(self._ordered_keys, digests), len(self._keys) - 1)
-        return np.where(self._ordered_keys[at] == digests, self._order[at], -1)
+        order = np.argsort(digests)  # one after the other they are found many times faster than here and there
+        asked = digests[order]
+        at = np.minimum(np.searchsorted(self._ordered_keys, asked), len(self._keys) - 1)
+        found = np.empty(len(digests), np.int64)
+        found[order] = np.where(self._ordered_keys[at] == asked, self._order[at], -1)
+        return found
 
     def digests(self) -> np.ndarray:
         """The digests of all texts that have a vector, uint64."""
