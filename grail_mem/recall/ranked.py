@@ -71,7 +71,9 @@ class Searcher:
         self.view, self.embedder = view, embedder
         self.corpus = Corpus(view.layout)
         self._speakers: tuple[str, ...] = ()
-        self._holds: tuple[Columns, np.ndarray, np.ndarray] | None = None  # what held the last time, since little changes
+        self._holds: tuple[Columns, np.ndarray, np.ndarray] | None = (
+            None  # what held the last time, since little changes
+        )
         self._known = known_names({})
         self.meaning = Meaning(view.layout, embedder) if embedder is not None else None
 
