@@ -222,16 +222,12 @@ class VectorStore:
         import numpy as np
 
         query = query.astype(np.float32)
-        if self._short is None or len(rows) < MANY:
-            about, wanted = self._products(query, rows), n
-        else:
+        places = np.arange(len(rows))
+        if self._short is not None and len(rows) >= MANY:
             late = self._products(query, np.arange(len(self._short), len(self)))
             about = np.concatenate([self._short.products(query), late])[rows]
-            wanted = max(n, int(self._short.share * len(rows)))
-        if len(rows) <= wanted:
-            return np.arange(len(rows))
-        least = np.partition(about, len(rows) - wanted)[len(rows) - wanted]
-        return np.flatnonzero(about >= least - np.float32(_ROUGH))
+            places = _best_places(about, max(n, int(self._short.share * len(rows))))
+        return places[_best_places(self._products(query, rows[places]), n)]
 
     def _products(self, query: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """About the cosines of rows, float32: many at once, which rounds each by what stands beside it."""
@@ -473,6 +469,17 @@ def stored_vectors(folder: Path, model: str) -> VectorStore | None:
             with suppress(IndexUnusableError):  # what searches says so; what has other grounds goes by those
                 found.append(VectorStore(folder, identity))
     return max(found, key=len, default=None)
+
+
+def _best_places(about: np.ndarray, n: int) -> np.ndarray:
+    """Where the n highest numbers stand, and those that rounding may have kept from being among them; ascending."""
+    import numpy as np
+
+    if len(about) <= n:
+        return np.arange(len(about))
+    least = np.partition(about, len(about) - n)[len(about) - n]
+    best: np.ndarray = np.flatnonzero(about >= least - np.float32(_ROUGH))
+    return best
 
 
 def _widened(bits: np.ndarray) -> np.ndarray:
