@@ -227,7 +227,8 @@ class VectorStore:
             late = self._products(query, np.arange(len(self._short), len(self)))
             about = np.concatenate([self._short.products(query), late])[rows]
             places = _best_places(about, max(n, int(self._short.share * len(rows))))
-        return places[_best_places(self._products(query, rows[places]), n)]
+        best: np.ndarray = places[_best_places(self._products(query, rows[places]), n)]
+        return best
 
     def _products(self, query: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """About the cosines of rows, float32: many at once, which rounds each by what stands beside it."""
