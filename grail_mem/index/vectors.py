@@ -186,8 +186,12 @@ class VectorStore:
 
         if not len(self._keys):
             return np.full(len(digests), -1, np.int64)
-        at = np.minimum(np.searchsorted(self._ordered_keys, digests), len(self._keys) - 1)
-        return np.where(self._ordered_keys[at] == digests, self._order[at], -1)
+        order = np.argsort(digests)  # one after the other they are found many times faster than here and there
+        asked = digests[order]
+        at = np.minimum(np.searchsorted(self._ordered_keys, asked), len(self._keys) - 1)
+        found = np.empty(len(digests), np.int64)
+        found[order] = np.where(self._ordered_keys[at] == asked, self._order[at], -1)
+        return found
 
     def digests(self) -> np.ndarray:
         """The digests of all texts that have a vector, uint64."""
@@ -218,16 +222,13 @@ class VectorStore:
         import numpy as np
 
         query = query.astype(np.float32)
-        if self._short is None or len(rows) < MANY:
-            about, wanted = self._products(query, rows), n
-        else:
+        places = np.arange(len(rows))
+        if self._short is not None and len(rows) >= MANY:
             late = self._products(query, np.arange(len(self._short), len(self)))
             about = np.concatenate([self._short.products(query), late])[rows]
-            wanted = max(n, int(self._short.share * len(rows)))
-        if len(rows) <= wanted:
-            return np.arange(len(rows))
-        least = np.partition(about, len(rows) - wanted)[len(rows) - wanted]
-        return np.flatnonzero(about >= least - np.float32(_ROUGH))
+            places = _best_places(about, max(n, int(self._short.share * len(rows))))
+        best: np.ndarray = places[_best_places(self._products(query, rows[places]), n)]
+        return best
 
     def _products(self, query: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """About the cosines of rows, float32: many at once, which rounds each by what stands beside it."""
@@ -469,6 +470,17 @@ def stored_vectors(folder: Path, model: str) -> VectorStore | None:
             with suppress(IndexUnusableError):  # what searches says so; what has other grounds goes by those
                 found.append(VectorStore(folder, identity))
     return max(found, key=len, default=None)
+
+
+def _best_places(about: np.ndarray, n: int) -> np.ndarray:
+    """Where the n highest numbers stand, and those that rounding may have kept from being among them; ascending."""
+    import numpy as np
+
+    if len(about) <= n:
+        return np.arange(len(about))
+    least = np.partition(about, len(about) - n)[len(about) - n]
+    best: np.ndarray = np.flatnonzero(about >= least - np.float32(_ROUGH))
+    return best
 
 
 def _widened(bits: np.ndarray) -> np.ndarray:

@@ -88,8 +88,13 @@ def unlike(hits: Sequence[Hit]) -> tuple[list[Hit], int]:
 
 def _are_alike(one: set[str], other: set[str]) -> bool:
     """Whether two texts have nearly the same words, and the same numbers."""
-    fewer, more = sorted((len(one), len(other)))
-    if fewer < _ALIKE * more or len(one & other) < _ALIKE * len(one | other):  # the first is told at once
+    fewer, more = len(one), len(other)
+    if fewer > more:
+        fewer, more = more, fewer
+    if fewer < _ALIKE * more:  # which is told at once
+        return False
+    n_both = len(one & other)
+    if n_both < _ALIKE * (fewer + more - n_both):
         return False
     return not any(any(map(str.isdigit, word)) for word in one ^ other)
 

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 from zoneinfo import ZoneInfo
 
-from grail_mem.index.corpus import Corpus, Progress
+from grail_mem.index.corpus import Columns, Corpus, Progress
 from grail_mem.index.embedder import Embedder
 from grail_mem.index.meaning import Meaning
 from grail_mem.model.filter import Filter
@@ -71,6 +71,9 @@ class Searcher:
         self.view, self.embedder = view, embedder
         self.corpus = Corpus(view.layout)
         self._speakers: tuple[str, ...] = ()
+        self._holds: tuple[Columns, np.ndarray, np.ndarray] | None = (
+            None  # what held the last time, since little changes
+        )
         self._known = known_names({})
         self.meaning = Meaning(view.layout, embedder) if embedder is not None else None
 
@@ -133,9 +136,11 @@ class Searcher:
         over = np.concatenate([below[below >= 0], np.array(loose, np.int64)])
         if not len(over):
             return corpus.columns.live
-        allowed = corpus.columns.live.copy()
-        allowed[corpus.passages_of(over)] = False
-        return allowed
+        if self._holds is None or self._holds[0] is not corpus.columns or not np.array_equal(self._holds[1], over):
+            allowed = corpus.columns.live.copy()
+            allowed[corpus.passages_of(over)] = False
+            self._holds = corpus.columns, over, allowed
+        return self._holds[2]
 
     def rank(
         self,

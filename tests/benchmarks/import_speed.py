@@ -7,9 +7,16 @@ an import that is killed half way and finished by another, and the first search.
 
 from __future__ import annotations
 
+import argparse
 import json
 import random
+import resource
+import shutil
+import signal
+import subprocess
 import sys
+import tempfile
+import time
 import zipfile
 from collections.abc import Iterator
 from itertools import accumulate
