@@ -64,12 +64,13 @@ _ALL: Final = {
 }
 TWIN: Final = "current_"
 """Before the name of a view: the same of what recall gives when history is not asked for."""
-_KEPT: Final = ("mentions", "relationships", "entities")
+_KEPT: Final = ("mentions", "relationships", "entities", "communities")
 """Views that unpack lists of every row or sum them up, whatever the time is; they become tables when a second question rests on them."""
 _RESTS_ON: Final = {
     "mentions": re.compile(r"\b(mentions|entities|communities)\b", re.IGNORECASE),
     "relationships": re.compile(r"\brelationships\b", re.IGNORECASE),
     "entities": re.compile(r"\bentities\b", re.IGNORECASE),
+    "communities": re.compile(r"\bcommunities\b", re.IGNORECASE),
 }
 _MOST_KEPT: Final = 3_000_000
 """Rows of such a table; unpacking more takes memory that a process may not have. Chosen: some 300 MB."""
