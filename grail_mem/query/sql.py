@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from grail_mem.errors import InputError
@@ -64,12 +65,13 @@ _ALL: Final = {
 }
 TWIN: Final = "current_"
 """Before the name of a view: the same of what recall gives when history is not asked for."""
-_KEPT: Final = ("mentions", "relationships", "entities")
+_KEPT: Final = ("mentions", "relationships", "entities", "communities")
 """Views that unpack lists of every row or sum them up, whatever the time is; they become tables when a second question rests on them."""
 _RESTS_ON: Final = {
     "mentions": re.compile(r"\b(mentions|entities|communities)\b", re.IGNORECASE),
     "relationships": re.compile(r"\brelationships\b", re.IGNORECASE),
     "entities": re.compile(r"\bentities\b", re.IGNORECASE),
+    "communities": re.compile(r"\bcommunities\b", re.IGNORECASE),
 }
 _MOST_KEPT: Final = 3_000_000
 """Rows of such a table; unpacking more takes memory that a process may not have. Chosen: some 300 MB."""
@@ -145,6 +147,8 @@ class SqlSession:
 
     def _keep_what_is_asked_again(self, text: str) -> None:
         """Make a table of a view that unpacks lists, once a second question rests on it in this state."""
+        import duckdb
+
         for name in _KEPT:
             if name in self._kept or not _RESTS_ON[name].search(text):
                 continue
@@ -152,10 +156,13 @@ class SqlSession:
             if self._asked[name] < 2:  # noqa: PLR2004  the first may be the only one
                 continue
             self._kept.add(name)
-            found = self.con.execute(f"SELECT count(*) FROM {name}").fetchone()
-            if found is not None and found[0] <= _MOST_KEPT:
-                self.con.execute(f"CREATE TABLE kept_{name} AS SELECT * FROM {name}")
-                self.con.execute(f"CREATE OR REPLACE VIEW {name} AS SELECT * FROM kept_{name}")
+            with suppress(
+                duckdb.Error
+            ):  # the view stays as it is, and whatever is wrong is told by the question itself
+                found = self.con.execute(f"SELECT count(*) FROM {name}").fetchone()
+                if found is not None and found[0] <= _MOST_KEPT:
+                    self.con.execute(f"CREATE TABLE kept_{name} AS SELECT * FROM {name}")
+                    self.con.execute(f"CREATE OR REPLACE VIEW {name} AS SELECT * FROM kept_{name}")
 
     def is_current(self, view: View) -> bool:
         """Whether the view still says what this was made from."""

@@ -186,8 +186,12 @@ def _edges(site: Site, keys: Sequence[str]) -> list[Edge]:
     number = {key: at for at, key in enumerate(keys)}
     together = {(row["a"], row["b"]): row["n"] for row in site.store.sql(_TOGETHER, {"keys": list(keys)}).to_pylist()}
     stated: dict[tuple[int, int], dict[str, int]] = {}
+    spelled: dict[str, int | None] = {}
     for row in site.store.sql(_STATED, {"keys": list(keys)}).to_pylist():
-        a, b = number.get(entity_key(row["source"])), number.get(entity_key(row["target"]))
+        for name in (row["source"], row["target"]):
+            if name not in spelled:
+                spelled[name] = number.get(entity_key(name))
+        a, b = spelled[row["source"]], spelled[row["target"]]
         if a is not None and b is not None and a != b:
             said = stated.setdefault((a, b), {})
             said[row["relationship_type"]] = said.get(row["relationship_type"], 0) + row["n"]

@@ -2,7 +2,8 @@
 
 The handshake is from the start of the process to the answer to `initialize`, over stdio, by wall clock and by the processor's own
 time of the server; a call is from the line sent to the line received, in a server that has been called before. `reference` is an
-empty program that imports the SDK's server and nothing else. Nothing is asserted about time.
+empty program that imports the SDK's server and nothing else. A first search after a pause is timed from its own line, not from the
+start. Tokens are those of an answer's text, and of the values that `--structured` adds, as estimated. Nothing is asserted about time.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from pathlib import Path
 sys.path[0] = str(Path(__file__).parents[2])  # not this folder, where this file has the name of the SDK
 
 from grail_mem import Memory
+from grail_mem.recall.budget import Estimate
 from tests.mcp_clients import Raw, command, environment
 
 CALLS = {
@@ -41,6 +43,9 @@ def main() -> None:
     asked.add_argument("--notes", type=int, nargs="+", default=[1000, 20_000])
     asked.add_argument("--starts", type=int, default=20)
     asked.add_argument("--calls", type=int, default=100)
+    asked.add_argument(
+        "--pause", type=float, nargs="+", default=[0, 10], help="seconds between greeting and first search"
+    )
     given = asked.parse_args()
     print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
     print("| what | notes | median ms | p95 ms | processor ms |\n|---|---:|---:|---:|---:|")
@@ -51,7 +56,11 @@ def main() -> None:
             id_ = _made(root, notes)
             _show("handshake", notes, list(_starts(root, given.starts)))
             _show("handshake and the first search", notes, list(_starts(root, max(given.starts // 4, 3), first=True)))
+            for pause in given.pause:
+                waits = list(_first_searches(root, max(given.starts // 4, 3), pause))
+                _show(f"first search, {pause:g} s after the greeting", notes, waits)
             _calls(root, notes, given.calls, id_)
+            _tokens(root, notes, id_)
 
 
 def _made(root: Path, notes: int) -> str:
@@ -85,6 +94,32 @@ def _starts(root: Path, times: int, *, first: bool = False) -> Iterator[tuple[fl
                 server.ask(1, "tools/call", name="memory_search", arguments={"query": "What is note 77 about?"})
             waited = time.perf_counter() - begun
             yield waited * 1000, _used(server.process.pid) * 1000
+
+
+def _first_searches(root: Path, times: int, pause: float) -> Iterator[tuple[float, float]]:
+    for _ in range(times):
+        with Raw(command(root)) as server:
+            server.greet()
+            time.sleep(pause)
+            begun, before = time.perf_counter(), _used(server.process.pid)
+            server.ask(1, "tools/call", name="memory_search", arguments={"query": "What is note 77 about?"})
+            yield (time.perf_counter() - begun) * 1000, (_used(server.process.pid) - before) * 1000
+
+
+def _tokens(root: Path, notes: int, id_: str) -> None:
+    """Print what an answer takes of a model's context: as text, and as the values that hold the same text."""
+    count = Estimate().count
+    print("| tool | notes | tokens of the text | of the values | of both |\n|---|---:|---:|---:|---:|")
+    with Raw(command(root, "--structured")) as server:
+        server.greet()
+        for number, (name, arguments) in enumerate(CALLS.items(), start=1):
+            if arguments is None:
+                continue
+            sent = json.loads(json.dumps(arguments).replace("{id}", id_).replace("{n}", "tokens"))
+            answer = server.ask(number, "tools/call", name=name, arguments=sent)["result"]
+            text = count(answer["content"][0]["text"])
+            values = count(json.dumps(answer["structuredContent"], ensure_ascii=False))
+            print(f"| {name} | {notes} | {text} | {values} | {text + values} |", flush=True)
 
 
 def _used(process: int) -> float:

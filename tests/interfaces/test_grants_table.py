@@ -229,6 +229,18 @@ def test_a_run_of_a_session_keeps_the_proposals_of_others(memory: Memory) -> Non
     assert {p.id for p in memory.proposals()} == before
 
 
+def test_a_run_of_a_session_tells_of_no_file_that_all_share(memory: Memory) -> None:
+    """A damaged file of proposals is told to the owner alone: it may hold what is others', and its name is theirs to know."""
+    for folder in ("a", "b"):
+        text = "Acme of ours moved its order service from DynamoDB to Postgres in June after the review of the costs."
+        memory.add_observation(content=text, category=folder, scope=SCOPE)
+    made = memory.consolidate(kinds=["merge_duplicates"])
+    (memory.root / made.path).with_name("0-damaged.json").write_text('{"proposals": [{"secret": ')
+    assert "0-damaged.json" in str(memory.consolidate(kinds=["merge_duplicates"]).problems)
+    with memory.session(user_id="u1", agent_id="a") as session:
+        assert session.consolidate(kinds=["merge_duplicates"]).problems == ()
+
+
 @pytest.mark.parametrize("right", [None, *RIGHTS])
 def test_conditions_mean_what_may_be_seen(memory: Memory, stored: str, right: str | None) -> None:
     """Hiding and erasing by session, speaker or scope find what may be read and need `forget`; the rest is not there."""

@@ -183,7 +183,7 @@ def test_a_server_ends_with_its_parent(store: Path, greeted: bool) -> None:
 
 @pytest.mark.slow
 def test_loading_is_left_for_after_the_greeting(store: Path) -> None:
-    """What is heavy is loaded by the first call that needs it."""
+    """What is heavy is loaded once the client has its answer."""
     program = (
         "import sys\n"
         "from grail_mem.cli import main\n"
@@ -203,6 +203,26 @@ def test_loading_is_left_for_after_the_greeting(store: Path) -> None:
         [sys.executable, "-c", program], input=sent, capture_output=True, env=environment(), timeout=WAIT_S, check=True
     )
     assert done.stderr.splitlines()[0] == b"[]"
+
+
+def test_the_store_is_loaded_behind_the_greeting_and_nothing_is_written(store: Path) -> None:
+    """Without a call; so the first call waits less. A server that nobody asks anything leaves the store as it was."""
+
+    def files() -> dict[str, tuple[int, int]]:
+        found = (path for path in store.rglob("*") if path.is_file())
+        return {str(path): (path.stat().st_size, path.stat().st_mtime_ns) for path in found}
+
+    before = files()
+    with Raw(command(store)) as server:
+        server.greet()
+        maps = Path(f"/proc/{server.process.pid}/maps")
+        until = time.monotonic() + WAIT_S
+        while "duckdb" not in maps.read_text():
+            assert time.monotonic() < until
+            time.sleep(0.1)
+        server.ask(1, "tools/call", name="status", arguments={})  # which waits for whatever is under way
+        assert server.end()[0] == 0
+    assert files() == before
 
 
 def test_a_folder_without_a_store_is_refused(tmp_path: Path) -> None:

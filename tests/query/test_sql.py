@@ -215,3 +215,21 @@ def test_lists_and_the_current_views_count_what_recall_gives(tmp_path: Path, com
                 assert items[0]["n_observations"] == len(titles)
                 assert sorted(item[name][1:] for item in items[1:]) == numbers
         assert set(asked.graph()) == {"e", *(f"e{title[1:]}" for title in found)}
+
+
+@pytest.mark.parametrize("name", [name for name in VIEWS if not name.endswith("rows")])
+def test_what_is_asked_again_is_answered_alike(tmp_path: Path, name: str) -> None:
+    """A view that several questions rest on answers each as it did the first, and a change counts at once."""
+    with Memory(tmp_path, embedder="none") as memory:
+        draft = {"category": "a/b", "tags": ["t"], "entities": ["Acme"],
+                 "relationships": [{"source": "Acme", "target": "Bolt", "relationship_type": "OWNS"}]}  # fmt: skip
+        memory.add_observations([{"content": f"Note {n}.", **draft} for n in range(3)])
+        memory.compact()
+        text = f"select * from {name} order by all"
+        first = rows(memory, text)
+        assert first
+        assert [rows(memory, text) for _ in range(3)] == [first] * 3
+        made = memory.add_observation(content="Another.", **draft)
+        assert rows(memory, text) != first
+        memory.hide(made.id)
+        assert rows(memory, text) == first

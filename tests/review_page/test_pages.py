@@ -152,6 +152,19 @@ def test_paging_reaches_every_observation_once(tmp_path: Path) -> None:
         assert n_pages == 3
 
 
+def test_what_was_drawn_is_drawn_anew_when_the_store_changes(browser: Browser, memory: Memory) -> None:
+    """The graph is kept while nothing changes, and shows what is new, what is hidden, and each entity and community by itself."""
+    before = browser.get("/graph").text
+    assert browser.get("/graph").text == before
+    made = memory.add_observation(content="A crane came.", category="yard", entities=["Crane 7", "Lanternbook"])
+    assert "Crane 7" in browser.get("/graph").text
+    assert "MariaDB" not in browser.get("/graph?entity=Crane 7").text
+    assert "MariaDB" not in browser.get("/graph?community=yard").text
+    memory.hide(made.id)
+    assert browser.get("/graph").text == before
+    assert "Nothing to draw" in browser.get("/graph?community=yard").text
+
+
 def test_an_empty_store_says_what_to_do(tmp_path: Path) -> None:
     with Memory(tmp_path, embedder="none") as memory:
         memory.init()
