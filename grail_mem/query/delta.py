@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, Protocol
+from itertools import count
+from typing import Final, Literal, NamedTuple, Protocol
 
 from grail_mem.model.problem import Problem
 from grail_mem.model.times import format_time, from_us
@@ -60,6 +61,10 @@ class Change:
     row: FileRow | None = None
 
 
+_versions: Final = count(1)
+"""Shared: a view that begins anew, as after another branch was checked out, must not look like the one it was."""
+
+
 @dataclass(slots=True)
 class Delta:
     """Rows by path, dead rows of the snapshot, and what was seen of each file looked at.
@@ -69,14 +74,18 @@ class Delta:
         dead: Row numbers of the snapshot that no longer count.
         states: Every path looked at and its state; None when the file is gone.
         problems: By path, why a file is not used or which of its fields are not.
-        version: Moves with every change of rows or dead rows.
+        version: Moves with every change of rows or dead rows, to a number that no delta of this process had.
     """
 
     rows: dict[str, FileRow] = field(default_factory=dict)
     dead: set[int] = field(default_factory=set)
     states: dict[str, FileState | None] = field(default_factory=dict)
     problems: dict[str, tuple[Problem, ...]] = field(default_factory=dict)
-    version: int = 0
+    version: int = field(default_factory=_versions.__next__)
+
+    def moved(self) -> None:
+        """Note that rows or dead rows changed."""
+        self.version = next(_versions)
 
 
 def adopted_as(before: BaseRow) -> Adopted:

@@ -5,6 +5,7 @@ The one place that imports duckdb at all; its errors are translated here. Knows 
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -27,6 +28,8 @@ _SETTINGS: Final = (
     # Rows of an index are a few numbers wide: to look for row numbers first and for values after that takes twice as long.
     "SET disabled_optimizers = 'late_materialization'",
 )
+_REFUSALS: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EIO)
+"""What a disk says that does not take a file; told in the words of the system, which DuckDB quotes."""
 _MOST_IDLE: Final = 3
 """A compaction uses two at once, beside the one that reads."""
 
@@ -117,7 +120,8 @@ def write_errors(path: object) -> Iterator[None]:
     try:
         yield
     except duckdb.Error as error:
+        reason = next((said for said in map(os.strerror, _REFUSALS) if said in str(error)), type(error).__name__)
         raise StoreError(
-            f"The index file {path} could not be written ({type(error).__name__}).",
+            f"The index file {path} could not be written: {reason}.",
             hint="The snapshot before it stays in use; free some space and repeat the call.",
         ) from error

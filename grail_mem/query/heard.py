@@ -111,7 +111,7 @@ class Heard:
             (self.hidden.add if hides else self.hidden.discard)(entry.id)
             silences = hides or self.suspended.get(entry.id, _NO_STONE)[-1]
             (self.silent.add if silences else self.silent.discard)(entry.id)
-            self._delta.version += 1
+            self._delta.moved()
 
     def _forget(self, entry: Entry) -> None:
         """Hear that an observation was erased; nobody shall hear of its former files as of something that vanished."""

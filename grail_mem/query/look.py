@@ -75,7 +75,7 @@ def look(
     follow_moves(delta, wanted, old)
     left = follow_heard_moves(delta, layout.root, wanted, old, adopted, zone)
     left |= settle_ids(delta, base, layout, wanted, zone, owners)
-    delta.version += 1
+    delta.moved()
     return _changes(delta, wanted, old, left)
 
 

@@ -60,6 +60,7 @@ def test_calibrate_as_json_is_what_memory_returns(
     assert grail("calibrate", "--root", sleepers / "store", "--reset").stdout == "The store has no gates of its own.\n"
 
 
+@pytest.mark.slow
 def test_calibrate_draws_where_the_scores_lie(
     grail: Callable[..., Any], sleepers: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -23,6 +23,7 @@ def test_the_order_of_mentions_does_not_change_the_picture(tmp_path: Path) -> No
     assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
 
 
+@pytest.mark.slow
 def test_groups_change_the_picture(tmp_path: Path) -> None:
     plot_groups(tmp_path / "a.png", MENTIONS, PANELS[:1])
     plot_groups(tmp_path / "b.png", MENTIONS, [Panel("before", {})])

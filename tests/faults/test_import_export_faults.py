@@ -195,6 +195,7 @@ def test_two_imports_at_once_are_one_import(tmp_path: Path) -> None:
         assert not memory.import_file(other).changed
 
 
+@pytest.mark.slow
 def test_f16_what_is_written_during_an_export_or_a_backup_is_not_lost(tmp_path: Path) -> None:
     with Memory(tmp_path / "store") as memory:
         memory.add_observations([{"title": f"Note {n}", "content": f"{n}"} for n in range(300)])

@@ -80,6 +80,7 @@ def test_none_of_the_best_is_missed_while_there_are_few(
     assert best(store, query, rows, wanted) <= set(rows[likely].tolist())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [1.0, 0.99, 0.5, 0.1, 0.01, 0.001])
 def test_next_to_none_of_the_best_is_missed_of_many(many: VectorStore, share: float) -> None:
     """With a filter that leaves fewer than that many, none is; and where many are left, few are compared exactly."""

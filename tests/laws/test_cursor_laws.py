@@ -102,7 +102,7 @@ def _forged(real: str, values: list[Any]) -> str:
 
 @pytest.mark.parametrize("name", PAGERS)
 @given(data=st.data())
-@settings(max_examples=40)
+@settings(max_examples=15)
 def test_a_cursor_that_is_none_is_refused_in_our_own_words(
     callers: tuple[Memory | Session, ...], name: str, data: st.DataObject
 ) -> None:

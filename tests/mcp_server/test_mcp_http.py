@@ -152,6 +152,7 @@ def test_there_is_one_path_and_a_limit(running: Running) -> None:
     assert large.status_code == 413
 
 
+@pytest.mark.slow
 def test_a_token_that_expired_and_one_that_ran_wild_are_turned_away(store: Path) -> None:
     """The first with 401, and why; the second with 429 and when to come again, which another token does not feel."""
     tokens = Tokens(Layout(store))
@@ -170,6 +171,7 @@ def test_a_token_that_expired_and_one_that_ran_wild_are_turned_away(store: Path)
         assert _post(held, token=calm).status_code == 200
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl to make a certificate with")
 def test_with_a_certificate_the_server_speaks_tls(store: Path, tmp_path: Path) -> None:
     """To those who trust it; without TLS nobody gets an answer."""
@@ -191,6 +193,7 @@ def test_with_a_certificate_the_server_speaks_tls(store: Path, tmp_path: Path) -
                 httpx2.post(other, **sent)
 
 
+@pytest.mark.slow
 def test_on_loopback_a_server_may_be_for_one(store: Path) -> None:
     """With --as and --read-only, without a token; a page that is named may call; SIGTERM ends it while a stream is open."""
     with _running(store, "--as", "helper/u2", "--read-only", "--allow-origin", "https://app.example") as (url, process):

@@ -114,6 +114,7 @@ def test_a_server_ends_when_its_input_does(raw: Raw, store: Path) -> None:
         assert memory.add_observation(content="Nothing is locked.").created
 
 
+@pytest.mark.slow
 def test_requests_before_the_end_of_the_input_are_answered(store: Path) -> None:
     """As a script sends them: all at once, and the end."""
     lines = [
@@ -205,6 +206,7 @@ def test_loading_is_left_for_after_the_greeting(store: Path) -> None:
     assert done.stderr.splitlines()[0] == b"[]"
 
 
+@pytest.mark.slow
 def test_the_store_is_loaded_behind_the_greeting_and_nothing_is_written(store: Path) -> None:
     """Without a call; so the first call waits less. A server that nobody asks anything leaves the store as it was."""
 

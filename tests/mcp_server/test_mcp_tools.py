@@ -228,6 +228,7 @@ def test_prompts_are_told(owner: Held) -> None:
         owner.do("get_prompt", "obey", {})
 
 
+@pytest.mark.slow
 def test_without_leave_nothing_is_erased_and_answers_are_text(store: Path) -> None:
     """A server started without options hides but does not erase, whatever a model sends, and says everything once, as text."""
     with over_stdio(store) as plain:

@@ -12,6 +12,7 @@ import pytest
 
 from grail_mem import IndexUnusableError, Memory
 from grail_mem.query.compaction import _rows
+from grail_mem.query.delta import Delta
 from grail_mem.query.index_file import build_index
 from grail_mem.query.view import View
 from grail_mem.settings import read_settings
@@ -197,3 +198,13 @@ def test_a_file_that_changes_between_being_read_and_its_ledger_line_being_heard_
     titles = [row["title"] for row in _rows(view)[0].to_pylist()]
     assert titles.count("changed meanwhile") == 1
     assert not view.unsynced()
+
+
+def test_no_two_deltas_of_a_process_have_one_version() -> None:
+    """What was made from a view that has begun anew since would else be taken for current."""
+    one, other = Delta(), Delta()
+    versions = [one.version, other.version]
+    for delta in (one, other, one):
+        delta.moved()
+        versions.append(delta.version)
+    assert len(set(versions)) == len(versions)

@@ -236,6 +236,7 @@ def test_a_session_sees_and_does_what_it_may(memory: Memory) -> None:
     assert memory.log(limit=1).entries == before
 
 
+@pytest.mark.slow
 def test_what_a_session_may_not_do_is_not_offered_and_why_is_said(memory: Memory) -> None:
     """Without a right its forms are on no page, and each page names the right; with it the forms are there and no word of it."""
     one = memory.proposals()[0]
