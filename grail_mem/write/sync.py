@@ -5,7 +5,7 @@ Knows nothing of how changes are found beyond asking the view.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -19,8 +19,9 @@ from grail_mem.query.delta import Change
 from grail_mem.query.view import View
 from grail_mem.store.files import read_file, translated
 from grail_mem.store.frontmatter_edit import edit
+from grail_mem.store.frontmatter_read import parse
 from grail_mem.store.ledger_line import Entry
-from grail_mem.store.observation_file import FileRow
+from grail_mem.store.observation_file import FileRow, instant_in
 from grail_mem.write.candidates import drop_decided
 from grail_mem.write.secret_scan import problems_in
 from grail_mem.write.staged import Placing, discard, make_durable, place, stage, staging, tell, writing
@@ -178,7 +179,7 @@ def _stamp_some(view: View, rows: Sequence[FileRow], staging_fd: int, actor: str
     for row in rows:
         data, _ = read_file(view.layout.root / row.observation.path)
         if sha256(data).hexdigest() == row.observation.sha256:
-            ready.append((row, edit(data, stamp_of(row))))
+            ready.append((row, edit(data, stamp_of(row, parse(data).fields))))
     names = stage(staging_fd, [data for _, data in ready])
     placings = [
         Placing(name, row.observation.path, data, _stamp_entry(row, data, actor), row.observation.sha256)
@@ -193,13 +194,18 @@ def _stamp_some(view: View, rows: Sequence[FileRow], staging_fd: int, actor: str
     return [placing.path for placing in placings]
 
 
-def stamp_of(row: FileRow) -> dict[str, Any]:
-    """The frontmatter keys that a file without an id is given."""
+def stamp_of(row: FileRow, stated: Mapping[str, object]) -> dict[str, Any]:
+    """The frontmatter keys that a file without an id is given; what it states under one of them goes on under another name."""
     o = row.observation
     keys: dict[str, Any] = {"id": o.id, "recorded_at": format_time(o.recorded_at)}
     if not row.has_time:
         keys["observed_at"] = format_time(o.observed_at)
-    return keys
+    unread = [key for key in keys if stated.get(key) and (key != "recorded_at" or not _is_time(stated[key]))]
+    return keys | {f"stated_{key}": stated[key] for key in unread if f"stated_{key}" not in stated}
+
+
+def _is_time(value: object) -> bool:
+    return instant_in(str(value), "UTC") is not None
 
 
 def _stamp_entry(row: FileRow, data: bytes, actor: str) -> Entry:

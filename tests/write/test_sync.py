@@ -67,6 +67,25 @@ def test_a_dry_run_changes_nothing(memory: Memory) -> None:
     assert memory.sync().adopted == ("memories/a/note.md",)
 
 
+def test_what_a_stamp_takes_the_place_of_is_kept(memory: Memory) -> None:
+    """A person's words for a time are not ours to delete; a file whose id is none is left as it is."""
+    left = "---\ntitle: B\nid: 42\nobserved_at: lately\n---\nHello, too.\n"
+    other = write(memory, "b/note.md", left)
+    said = "title: A\nobserved_at: lately\nrecorded_at: 2026-06-02\nstated_recorded_at: mine\n"
+    path = write(memory, "a/note.md", f"---\n{said}---\nHello.\n")
+    assert memory.sync().stamped == ("memories/a/note.md",)
+    assert other.read_text() == left
+    (found,) = memory.recall(category="a").observations
+    assert found.extra == {"stated_recorded_at": "mine", "stated_observed_at": "lately"}
+    assert path.read_text().count("stated_") == 2
+    assert f"\nid: {found.id}\n" in path.read_text()
+    done = memory.sync()
+    assert not done.changed
+    assert memory.check().ok
+    memory.rebuild()
+    assert memory.recall(category="a").observations == (found,)
+
+
 @pytest.mark.parametrize("stamped", [True, False])
 def test_edits_moves_and_removals_are_found(memory: Memory, stamped: bool) -> None:
     """The content hash decides; an id outlives edits and moves, whether the file carries it or not."""
