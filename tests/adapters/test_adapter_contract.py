@@ -91,6 +91,7 @@ def test_what_an_agent_writes_another_conversation_finds(adapter: Adapter, memor
     assert "Ana drinks green tea at four." in script.results[0]
 
 
+@pytest.mark.slow
 def test_nothing_found_says_so(adapter: Adapter, memory: Memory) -> None:
     with session(memory) as caller:
         script = adapter.run(caller, adapter.words.look("Which tea does Ana drink?"), "I do not know.")

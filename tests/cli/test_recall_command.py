@@ -194,6 +194,7 @@ def test_list_categories_is_a_tree_with_counts(grail, demo):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["categories", "entities", "communities", "tags"])
 def test_lists_are_paged(grail, grail_json, demo, what):
     whole = grail_json("list", demo, what, "--limit", "100")

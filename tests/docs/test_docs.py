@@ -6,7 +6,6 @@ import ast
 import doctest
 import importlib
 import importlib.util
-import pkgutil
 import re
 import shutil
 import tomllib
@@ -39,8 +38,8 @@ def load_generator() -> ModuleType:
 
 
 GENERATOR = load_generator()
-FIRST = {"index", "getting-started", "write-from-an-agent"}
-"""Pages that a newcomer reads; the others start some ten processes each, and are run with the slow tests."""
+FIRST = {"index", "write-from-an-agent"}
+"""Short pages that a newcomer reads; the others start some ten processes each, and are run with the slow tests."""
 
 
 @pytest.mark.parametrize("name", list(GENERATOR.PAGES))
@@ -151,10 +150,11 @@ def test_every_condition_is_on_its_page() -> None:
     assert asked <= set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE))
 
 
+PACKAGE = Path(grail_mem.__file__).parent
 MODULES = sorted(
-    module.name
-    for module in pkgutil.walk_packages(grail_mem.__path__, "grail_mem.")
-    if not module.name.endswith("__main__")
+    ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
+    for path in PACKAGE.rglob("*.py")
+    if ">>> " in path.read_text(encoding="utf-8")
 )
 
 

@@ -100,6 +100,7 @@ def _forged(real: str, values: list[Any]) -> str:
     return _encoded([*said[:2], *values]).rstrip("=")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PAGERS)
 @given(data=st.data())
 @settings(max_examples=15)

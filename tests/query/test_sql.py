@@ -217,6 +217,7 @@ def test_lists_and_the_current_views_count_what_recall_gives(tmp_path: Path, com
         assert set(asked.graph()) == {"e", *(f"e{title[1:]}" for title in found)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in VIEWS if not name.endswith("rows")])
 def test_what_is_asked_again_is_answered_alike(tmp_path: Path, name: str) -> None:
     """A view that several questions rest on answers each as it did the first, and a change counts at once."""

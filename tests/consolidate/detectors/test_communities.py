@@ -150,6 +150,7 @@ def test_a_compacted_store_gives_the_same_findings(memory: Memory) -> None:
     assert found(memory) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_entities_that_are_spread_at_random_give_nothing(memory: Memory, seed: int) -> None:
     write(memory, random_notes(seed))

@@ -137,6 +137,7 @@ def test_findings_are_the_same_whatever_the_order(tmp_path: Path) -> None:
     assert seen[0][0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_entities_that_are_spread_at_random_give_nothing(memory: Memory, seed: int) -> None:
     write(memory, random_notes(seed))
