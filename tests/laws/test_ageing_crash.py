@@ -76,7 +76,7 @@ def said(root: Path) -> Said:
             "turns": [[t.text for t in current_turns(read_session(layout, name, None))] for name in ("gone", "kept")],
             "statuses": {o.title: o.status for o in memory.recall(include_history=True, limit=100).observations if o.title != "Next one"},
             "bare": sorted(pair for one in told.latest.values() for pair in one.pairs if "." not in pair),
-            "decided": {id_: (told.statuses[id_], one.fingerprint, one.reason) for id_, one in told.latest.items()},
+            "decided": {id_: (told.statuses[id_], "." in one.fingerprint, one.reason) for id_, one in told.latest.items()},  # whose salt is drawn
             "gates": (root / "gates.json").exists(),
         }  # fmt: skip
 
