@@ -158,6 +158,7 @@ MODULES = sorted(
 )
 
 
+@pytest.mark.filterwarnings("ignore:Cannot set an attribute:ImportWarning")  # a framework that guards its modules
 @pytest.mark.parametrize("name", MODULES)
 def test_doctests_pass(name: str) -> None:
     """Every example in a docstring is so."""
