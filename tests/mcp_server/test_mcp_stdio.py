@@ -245,7 +245,7 @@ def test_twenty_servers_leave_nothing(store: Path) -> None:
 
     handles = None
     for number in range(20):
-        with over_stdio(store) as held:
+        with over_stdio(store, "--structured") as held:
             if number % 5 == 0:
                 held.good("status")
         if number == 1:
@@ -266,7 +266,7 @@ def test_twenty_thousand_notes_without_vectors(tmp_path: Path) -> None:
         memory.add_observations(
             {"content": f"Note number {n} about topic {n % 97}.", "category": f"c{n % 50}"} for n in range(20_000)
         )
-    with over_stdio(root) as held:
+    with over_stdio(root, "--structured") as held:
         assert held.good("status")["observations"] == {"confirmed": 20_000}
         assert held.good("memory_search", query="What is note number 777 about?")["count"] >= 1
         assert held.good("recall", contains="Note number 19999 ")["count"] == 1

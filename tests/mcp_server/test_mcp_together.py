@@ -26,7 +26,7 @@ def _grail(*words: str) -> subprocess.CompletedProcess[bytes]:
 @pytest.mark.slow
 def test_two_servers_the_command_line_and_a_compaction_at_once(store: Path) -> None:
     """F17: nobody keeps anybody out, and everything that was said to be stored is there for all."""
-    with over_stdio(store) as one, over_stdio(store, "--as", "helper/u1") as two:
+    with over_stdio(store, "--structured") as one, over_stdio(store, "--structured", "--as", "helper/u1") as two:
         before = one.good("recall", limit=200)["count"]
         compacting = subprocess.Popen(
             [sys.executable, "-m", "grail_mem", "compact", str(store)], env=environment(), stdout=subprocess.DEVNULL
@@ -49,12 +49,12 @@ def test_two_servers_the_command_line_and_a_compaction_at_once(store: Path) -> N
 @pytest.mark.slow
 def test_a_server_that_is_killed_leaves_nothing_locked(store: Path) -> None:
     """The client hears of it, and the next server serves."""
-    with over_stdio(store) as held:
+    with over_stdio(store, "--structured") as held:
         made = held.good("add_observation", content="Before the kill.")
         os.kill(_server_of(store), signal.SIGKILL)
         with pytest.raises(MCPError):
             held.call("status")
-    with over_stdio(store) as held:
+    with over_stdio(store, "--structured") as held:
         assert held.good("memory_get", id=made["id"])["observation"]["id"] == made["id"]
         assert held.good("add_observation", content="After the kill.")["created"]
     with Memory(store) as memory:
