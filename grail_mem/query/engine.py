@@ -6,6 +6,7 @@ The one place that imports duckdb at all; its errors are translated here. Knows 
 from __future__ import annotations
 
 import errno
+import gc
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -87,6 +88,7 @@ def _leave_to_parent() -> None:
     """A forked process makes its own; those of the parent are neither used nor closed in it."""
     _left_behind.extend(_idle)
     _idle.clear()
+    gc.freeze()  # what lies in the parent's garbage is closed by the parent alone: DuckDB does not survive it here
 
 
 os.register_at_fork(after_in_child=_leave_to_parent)
