@@ -137,6 +137,13 @@ def update_catalog(view: View, *, progress: Callable[[str, int, int], None] | No
         return Indexed(sum(group.n_kept for group in groups), len(missing), len(groups))
 
 
+def follow_snapshot(view: View) -> None:
+    """Index what a compaction took in and where it stands now, in a store whose search index somebody began."""
+    if has_catalog(view.layout):
+        view.absorb()
+        update_catalog(view)
+
+
 def remake_catalog(view: View, *, progress: Callable[[str, int, int], None] | None = None) -> Indexed:
     """Make every segment anew from the view's snapshot, whatever is there."""
     with translated("write the search index"), exclusive(view.layout.local / LOCK), suppress(FileNotFoundError):

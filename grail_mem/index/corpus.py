@@ -7,16 +7,15 @@ ever missing from it. Knows nothing of questions and scores.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from grail_mem.index.catalog import load_catalog
+from grail_mem.index.columns import Part, columns_of, parts_of
 from grail_mem.index.document import Document, document, key_of, name_hash
-from grail_mem.index.placed import Placed, load_placed, placed
+from grail_mem.index.placed import load_placed, placed
 from grail_mem.index.rows import NOWHERE, distinct, documents_of_rows, expanded
 from grail_mem.index.segment import Segment, indexed, merged, segment_of
-from grail_mem.index.sessions import in_order, in_sessions, order_keys
 from grail_mem.model.filter import Filter
 from grail_mem.model.observation import Observation
 from grail_mem.query.view import View
@@ -38,51 +37,6 @@ _TOLD_EACH: Final = 200
 """Documents after which is told how many are done; chosen."""
 
 
-class Part(NamedTuple):
-    """A segment and the numbers of its first passage and document among all."""
-
-    segment: Segment
-    first_passage: int
-    first_document: int
-
-
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """What is known of every passage and document, by number.
-
-    Attributes:
-        doc: Document of each passage, int32.
-        n_terms: Terms of each passage, int32.
-        digest: Digest of its embedded text, uint64.
-        traits: What its text is like, uint8, passages x `segment.TRAITS`.
-        first_passage: Where the passages of each document begin, int32, documents + 1.
-        key: Key of each document, uint64.
-        row: What each document is: a row of the snapshot, -1 for nothing that counts, -2 - i for row i of `Corpus.delta`.
-        us: When each was observed, microseconds since 1970, int64.
-        speaker: Who said it, a number in `speakers`, int32, -1 for nobody.
-        live: Which passages count, bool.
-        at: The passage at each place in the order of sessions, turns and passages, int32.
-        place: The place of each passage, int32, -1 for one that does not count.
-        session: Number of the session of each passage, int32; a document that is in none is one by itself.
-        speakers: Keys of all who say something, in order.
-    """
-
-    doc: np.ndarray
-    n_terms: np.ndarray
-    digest: np.ndarray
-    traits: np.ndarray
-    first_passage: np.ndarray
-    key: np.ndarray
-    row: np.ndarray
-    us: np.ndarray
-    speaker: np.ndarray
-    live: np.ndarray
-    at: np.ndarray
-    place: np.ndarray
-    session: np.ndarray
-    speakers: tuple[str, ...]
-
-
 class Corpus:
     """Every passage of a view; `refresh` brings it up to date with the view."""
 
@@ -99,7 +53,7 @@ class Corpus:
         self._recent: list[tuple[Segment, list[_Name]]] = []
         self.delta: list[Observation] = []
         self.parts: tuple[Part, ...] = ()
-        self.columns = _columns([], np.zeros(0, np.int32), np.zeros(0, np.int64), self._placed)
+        self.columns = columns_of([], np.zeros(0, np.int32), np.zeros(0, np.int64), self._placed)
         self.is_all_live: tuple[bool, ...] = ()
         self.speakers: tuple[str, ...] = ()
         self.n_live = 0
@@ -181,8 +135,8 @@ class Corpus:
         us = np.where(
             row >= 0, base_us[np.maximum(row, 0)] if n_rows else 0, times[np.clip(-2 - row, 0, len(times) - 1)]
         )
-        self.parts = tuple(_parts(segments))
-        self.columns = _columns(segments, row, us, known)
+        self.parts = tuple(parts_of(segments))
+        self.columns = columns_of(segments, row, us, known)
         heard = np.bincount(self.columns.speaker[row != NOWHERE] + 1, minlength=len(self.columns.speakers) + 1)[1:]
         self.speakers = tuple(name for name, n in zip(self.columns.speakers, heard.tolist(), strict=True) if n)
         live = self.columns.live
@@ -367,45 +321,6 @@ def _together(recent: Sequence[tuple[Segment, list[_Name]]], wanted: Iterable[_N
     kept = [np.array([name in counts for name in names], bool) for _, names in recent]
     said = merged([segment.said for segment, _ in recent], kept)
     return indexed(said), [name for _, names in recent for name in names if name in counts]
-
-
-def _parts(segments: Iterable[Segment]) -> Iterator[Part]:
-    passages = documents = 0
-    for segment in segments:
-        yield Part(segment, passages, documents)
-        passages, documents = passages + segment.n_passages, documents + segment.n_documents
-
-
-def _columns(segments: Sequence[Segment], row: np.ndarray, us: np.ndarray, known: Placed) -> Columns:
-    """The columns of all segments behind one another; `known` is where the documents of the first ones stand."""
-    import numpy as np
-
-    speakers = tuple(sorted({name for segment in segments for name in segment.said.speakers}))
-    number = {name: i for i, name in enumerate(speakers)}
-
-    def joined(dtype: type, arrays: Iterable[np.ndarray]) -> np.ndarray:
-        return np.concatenate([np.zeros(0, dtype), *arrays]).astype(dtype, copy=False)
-
-    parts = list(_parts(segments))
-    doc = joined(np.int32, (part.segment.doc + np.int32(part.first_document) for part in parts))
-    first = joined(np.int32, (part.segment.said.first_passage[:-1] + np.int32(part.first_passage) for part in parts))
-    first = np.append(first, np.int32(len(doc)))
-    said = [segment.said for segment in segments]
-    speaker = joined(
-        np.int32, (np.array([*(number[name] for name in one.speakers), -1], np.int32)[one.speaker] for one in said)
-    )
-    session, turn, key = order_keys(said)
-    live = (row != NOWHERE)[doc] if len(doc) else np.zeros(0, bool)
-    if np.array_equal(row, known.row):  # nothing came and nothing went
-        at, place, number_of_session = known.at, known.place, known.session
-    else:
-        ordered = in_sessions(session, turn, key, us, known.ordered, len(known.row))
-        at, place, number_of_session = in_order(row != NOWHERE, session, ordered, first)
-    traits = np.concatenate([np.zeros((0, 6), np.uint8), *(one.traits for one in said)])
-    return Columns(
-        doc, joined(np.int32, (s.n_terms for s in segments)), joined(np.uint64, (one.digest for one in said)), traits,
-        first, key, row, us, speaker, live, at, place, number_of_session, speakers,
-    )  # fmt: skip
 
 
 def _told(documents: Iterable[Document], n: int, progress: Progress | None) -> Iterator[Document]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from grail_mem.index.corpus import Corpus, Part
+from grail_mem.index.columns import Part
+from grail_mem.index.corpus import Corpus
 
 if TYPE_CHECKING:
     import numpy as np

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from grail_mem.index.catalog import Held, held, purge_catalog
 from grail_mem.index.document import embedded_texts
-from grail_mem.index.vectors import drop_stale_texts, stale_texts, text_digest
+from grail_mem.index.vector_files import drop_stale_texts, stale_texts
+from grail_mem.index.vectors import text_digest
 from grail_mem.model.observation import Observation
 from grail_mem.query.view import View
 

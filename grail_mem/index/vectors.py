@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
-import shutil
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from hashlib import blake2b
@@ -18,22 +16,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from grail_mem.errors import IndexUnusableError, InputError
+from grail_mem.index import vector_files as files
 from grail_mem.index.embedder import Identity, WordVectors
 from grail_mem.index.short import NAME as SHORT
 from grail_mem.index.short import Short, blocks, keep_short, load_short, shortened
-from grail_mem.store.files import FILE_MODE, FOLDER_MODE, UNKNOWN_STATE, FileState, replace_file, state_of, write_all
+from grail_mem.store.files import FOLDER_MODE, UNKNOWN_STATE, FileState, replace_file, state_of
 from grail_mem.store.lock import exclusive
 
 if TYPE_CHECKING:
     import numpy as np
 
-VERSION: Final = 2
-_KEYS: Final = "texts.u64"
-_VECTORS: Final = "vectors.f16"
-_WORDS: Final = "words.i8"
-_WORD_ENDS: Final = "word_ends.i64"
-_ABOUT: Final = "about.json"
-_LOCK: Final = "lock"
 _BLOCK: Final = 512
 """Vectors that are compared at a time: they stay in the processor's cache."""
 MANY: Final = 100_000
@@ -66,7 +58,7 @@ class VectorStore:
 
     def __init__(self, folder: Path, identity: Identity) -> None:
         self.identity = identity
-        self._folder = folder / _folder_name(identity)
+        self._folder = folder / files.folder_name(identity)
         self._forget()
         self.refresh()
 
@@ -99,7 +91,7 @@ class VectorStore:
     def _look(self) -> None:
         """Read what the folder says it holds; begin anew if it is another folder than last time."""
         try:
-            with (self._folder / _ABOUT).open("rb") as file:
+            with (self._folder / files.ABOUT).open("rb") as file:
                 made, content = state_of(os.fstat(file.fileno())), file.read()
         except FileNotFoundError:
             self._forget()
@@ -112,7 +104,7 @@ class VectorStore:
             width = said["word_dimension"]
         except (ValueError, KeyError, TypeError):
             said = width = None
-        if not isinstance(width, int) or said != _about(self.identity, width):
+        if not isinstance(width, int) or said != files.about_of(self.identity, width):
             raise IndexUnusableError(
                 f"The vectors in {self._folder} are not those of {self.identity}.",
                 hint="Delete that folder; its vectors are made again by `grail index`.",
@@ -129,7 +121,10 @@ class VectorStore:
 
         self._look()
         # the keys are looked at last since they are written last
-        sizes = [_size(self._folder / name) for name in (_WORDS, _WORD_ENDS, _VECTORS, _KEYS, SHORT)]
+        sizes = [
+            files.size_of(self._folder / name)
+            for name in (files.WORDS, files.WORD_ENDS, files.VECTORS, files.KEYS, SHORT)
+        ]
         if self._word_dimension is None or sizes == self._sizes:
             return
         n = min(sizes[2] // (2 * self.identity.dimension), sizes[3] // 8)
@@ -137,7 +132,7 @@ class VectorStore:
             n = self._take_in_words(min(n, sizes[1] // 8), sizes[0])
         held = min(len(self), n)  # fewer than before when somebody cut the files
         self._vectors = self._mapped(n)
-        self._keys = np.concatenate([self._keys[:held], self._read(_KEYS, np.uint64, held, n)])
+        self._keys = np.concatenate([self._keys[:held], self._read(files.KEYS, np.uint64, held, n)])
         self._order = np.argsort(self._keys, kind="stable")
         self._ordered_keys = self._keys[self._order]
         if self._short is None or sizes[4:] != self._sizes[4:] or held < len(self._short):
@@ -150,12 +145,14 @@ class VectorStore:
 
         width = self._word_dimension or 0
         held = min(len(self), n)
-        first = np.concatenate([self._words.first[: held + 1], self._read(_WORD_ENDS, np.int64, held, n)])
+        first = np.concatenate([self._words.first[: held + 1], self._read(files.WORD_ENDS, np.int64, held, n)])
         whole = (np.diff(first) >= 0) & (first[1:] <= size_bytes // width)
         n = n if whole.all() else int(whole.argmin())
         shape = (int(first[n]), width)
         # mapped, since they may be larger than memory; an empty file cannot be
-        rows = np.memmap(self._folder / _WORDS, np.int8, "r", shape=shape) if shape[0] else np.zeros(shape, np.int8)
+        rows = (
+            np.memmap(self._folder / files.WORDS, np.int8, "r", shape=shape) if shape[0] else np.zeros(shape, np.int8)
+        )
         self._words = WordVectors(first[: n + 1], np.asarray(rows))
         return n
 
@@ -164,7 +161,7 @@ class VectorStore:
         import numpy as np
 
         shape = (n, self.identity.dimension)
-        whole = np.memmap(self._folder / _VECTORS, np.int16, "r", shape=shape) if n else np.zeros(shape, np.int16)
+        whole = np.memmap(self._folder / files.VECTORS, np.int16, "r", shape=shape) if n else np.zeros(shape, np.int16)
         return np.asarray(whole)
 
     def _read(self, name: str, kind: type[np.generic], begin: int, end: int) -> np.ndarray:
@@ -258,8 +255,8 @@ class VectorStore:
         if n < MANY or n - n_short < _NEW_SHARE * n:
             return False
         made = shortened(self.vectors, n, self.identity.dimension)
-        with exclusive(self._folder / _LOCK):
-            keys = _keys_in(self._folder)
+        with exclusive(self._folder / files.LOCK):
+            keys = files.keys_in(self._folder)
             if made is None or not np.array_equal(keys[:n], self._keys[:n]):  # somebody took some out meanwhile
                 return False
             keep_short(self._folder, made, keys)
@@ -299,7 +296,7 @@ class VectorStore:
         digests = np.array([text_digest(text) for text in texts], np.uint64)
         _, first = np.unique(digests, return_index=True)
         self._folder.mkdir(parents=True, exist_ok=True, mode=FOLDER_MODE)
-        with exclusive(self._folder / _LOCK):
+        with exclusive(self._folder / files.LOCK):
             self._agree(0 if words is None else words.vectors.shape[1])
             self.refresh()
             new = np.sort(first)
@@ -308,10 +305,12 @@ class VectorStore:
                 if words is not None:
                     self._append_words(words.of(new))
                 # the keys last: keys without vectors would be taken for rows that are there
-                self._append(
-                    _VECTORS, len(self) * 2 * self.identity.dimension, vectors[new].astype(np.float16).tobytes()
+                files.append(
+                    self._folder / files.VECTORS,
+                    len(self) * 2 * self.identity.dimension,
+                    vectors[new].astype(np.float16).tobytes(),
                 )
-                self._append(_KEYS, len(self) * 8, digests[new].tobytes())
+                files.append(self._folder / files.KEYS, len(self) * 8, digests[new].tobytes())
             self.refresh()
         return len(new)
 
@@ -320,18 +319,18 @@ class VectorStore:
         import numpy as np
 
         digests = np.array([text_digest(text) for text in texts], np.uint64)
-        with exclusive(self._folder / _LOCK):
-            keys = _keys_in(self._folder)
+        with exclusive(self._folder / files.LOCK):
+            keys = files.keys_in(self._folder)
             keep = ~np.isin(keys, digests)
             if not keep.all():
-                _keep(self._folder, keys, keep, 2 * self.identity.dimension, self._word_dimension or 0)
+                files.keep_rows(self._folder, keys, keep, 2 * self.identity.dimension, self._word_dimension or 0)
             self.refresh()
 
     def _agree(self, word_dimension: int) -> None:
         """Say what the folder holds if nobody has said it yet."""
         self._look()
         if self._word_dimension is None:
-            replace_file(self._folder / _ABOUT, json.dumps(_about(self.identity, word_dimension)).encode())
+            replace_file(self._folder / files.ABOUT, json.dumps(files.about_of(self.identity, word_dimension)).encode())
         elif self._word_dimension != word_dimension:
             raise InputError(
                 f"The texts of {self.identity} have {self._word_dimension} numbers in a word vector, not {word_dimension}.",
@@ -342,121 +341,12 @@ class VectorStore:
         import numpy as np
 
         n_rows = int(self._words.first[-1])
-        self._append(_WORDS, n_rows * words.vectors.shape[1], words.vectors.astype(np.int8).tobytes())
-        self._append(_WORD_ENDS, len(self) * 8, (words.first[1:] + n_rows).astype(np.int64).tobytes())
-
-    def _append(self, name: str, size: int, data: bytes) -> None:
-        """Write behind the rows that are whole, over what a killed writer may have left."""
-        descriptor = os.open(self._folder / name, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
-        try:
-            os.ftruncate(descriptor, size)
-            os.lseek(descriptor, size, os.SEEK_SET)
-            write_all(descriptor, data)
-        finally:
-            os.close(descriptor)
-
-
-def stale_texts(folder: Path, live: np.ndarray) -> int:
-    """How many vectors, over all models, are of texts that nobody has any more.
-
-    Args:
-        folder: Where the vectors of all models lie.
-        live: Digests of the texts that somebody has, uint64.
-    """
-    import numpy as np
-
-    return sum(int((~np.isin(_keys_in(about.parent), live)).sum()) for about in folder.glob(f"*/{_ABOUT}"))
-
-
-def drop_stale_texts(folder: Path, live: np.ndarray) -> None:
-    """Make the files of every model anew without the vectors of texts that nobody has any more.
-
-    While that is under way a model has no vectors: whoever is cut off here has them made again. What cannot be read is removed.
-
-    Args:
-        folder: Where the vectors of all models lie.
-        live: Digests of the texts that somebody has, uint64.
-    """
-    import numpy as np
-
-    for model in sorted(path for path in folder.glob("*/") if path.is_dir()):
-        with exclusive(model / _LOCK):
-            try:
-                said = json.loads((model / _ABOUT).read_bytes())
-                widths = (2 * said["dimension"], said["word_dimension"])
-            except (OSError, ValueError, KeyError, TypeError):
-                shutil.rmtree(model)
-                continue
-            keys = _keys_in(model)
-            keep = np.isin(keys, live)
-            if not keep.all() or any(
-                _size(model / name) != size
-                for name, size in ((_KEYS, 8 * len(keys)), (_VECTORS, len(keys) * widths[0]))
-            ):
-                _keep(model, keys, keep, *widths)
-
-
-def _keys_in(model: Path) -> np.ndarray:
-    import numpy as np
-
-    size = _size(model / _KEYS)
-    return np.fromfile(model / _KEYS, np.uint64, size // 8) if size else np.zeros(0, np.uint64)
-
-
-def _keep(model: Path, keys: np.ndarray, keep: np.ndarray, width: int, word_width: int) -> None:
-    """Write the rows that are kept; the keys go first and come last, so that no row is ever another text's."""
-    import numpy as np
-
-    replace_file(model / _ABOUT, (model / _ABOUT).read_bytes())  # whoever has the folder read begins anew
-    (model / SHORT).unlink(missing_ok=True)  # it is made of the vectors that go
-    replace_file(model / _KEYS, b"")
-    rows = min(len(keys), _size(model / _VECTORS) // width)
-    ends = (
-        np.fromfile(model / _WORD_ENDS, np.int64) if word_width and _size(model / _WORD_ENDS) else np.zeros(0, np.int64)
-    )
-    rows = min(rows, len(ends)) if word_width else rows
-    keys, keep = keys[:rows], keep[:rows]
-    _rewrite(model, _VECTORS, keep, np.arange(rows + 1, dtype=np.int64) * width)
-    if word_width:
-        first = np.concatenate([[0], ends[:rows]]).astype(np.int64)
-        _rewrite(model, _WORDS, keep, first * word_width)
-        replace_file(model / _WORD_ENDS, np.cumsum(np.diff(first)[keep]).astype(np.int64).tobytes())
-    replace_file(model / _KEYS, keys[keep].tobytes())
-
-
-def _rewrite(model: Path, name: str, keep: np.ndarray, first: np.ndarray) -> None:
-    """Write a file of rows anew, run by run, with those that are kept.
-
-    Args:
-        model: The folder.
-        name: The file.
-        keep: Which rows are kept, bool.
-        first: Where each row begins and the last one ends, in bytes.
-    """
-    import numpy as np
-
-    borders = np.flatnonzero(np.diff(np.concatenate([[False], keep, [False]]).astype(np.int8)))
-    draft = model / f"{name}.draft"
-    with draft.open("wb") as out, (model / name).open("rb") as file:
-        for begin, end in borders.reshape(-1, 2).tolist():
-            file.seek(int(first[begin]))
-            left = int(first[end] - first[begin])
-            while left and (data := file.read(min(left, 1 << 24))):
-                out.write(data)
-                left -= len(data)
-        out.flush()
-        os.fsync(out.fileno())
-    os.rename(draft, model / name)
-
-
-def kept_models(folder: Path) -> list[Identity]:
-    """The models of which there are vectors, in order of name."""
-    found: list[Identity] = []
-    for about in sorted(folder.glob(f"*/{_ABOUT}")):
-        with suppress(ValueError, KeyError, TypeError):
-            said = json.loads(about.read_bytes())
-            found.append(Identity(said["name"], said["revision"], said["dimension"]))
-    return found
+        files.append(
+            self._folder / files.WORDS, n_rows * words.vectors.shape[1], words.vectors.astype(np.int8).tobytes()
+        )
+        files.append(
+            self._folder / files.WORD_ENDS, len(self) * 8, (words.first[1:] + n_rows).astype(np.int64).tobytes()
+        )
 
 
 def stored_vectors(folder: Path, model: str) -> VectorStore | None:
@@ -465,7 +355,7 @@ def stored_vectors(folder: Path, model: str) -> VectorStore | None:
     Of several revisions of it the one with the most.
     """
     found: list[VectorStore] = []
-    for identity in kept_models(folder):
+    for identity in files.kept_models(folder):
         if identity.name == model:
             with suppress(IndexUnusableError):  # what searches says so; what has other grounds goes by those
                 found.append(VectorStore(folder, identity))
@@ -502,19 +392,3 @@ def missing(store: VectorStore, texts: Iterable[str]) -> list[str]:
     listed = list(dict.fromkeys(texts))
     rows = store.rows(np.array([text_digest(text) for text in listed], np.uint64))
     return [text for text, row in zip(listed, rows, strict=True) if row < 0]
-
-
-def _folder_name(identity: Identity) -> str:
-    digest = blake2b(json.dumps(identity).encode(), digest_size=6).hexdigest()
-    return f"{re.sub('[^A-Za-z0-9.-]+', '-', identity.name)[:60]}-{digest}"
-
-
-def _about(identity: Identity, word_dimension: int) -> dict[str, object]:
-    return {"version": VERSION, **identity._asdict(), "word_dimension": word_dimension}
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except FileNotFoundError:
-        return 0

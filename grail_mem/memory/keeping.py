@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import replace
 
-from grail_mem.index.catalog import has_catalog, remake_catalog
+from grail_mem.index.catalog import follow_snapshot, has_catalog, remake_catalog
 from grail_mem.memory.migrating import steps
 from grail_mem.memory.opened import Opened, opened
 from grail_mem.query import compaction
@@ -60,10 +60,15 @@ class Keeping(Opened):
         return done
 
     def compact(self) -> Compacted:
-        """Take everything that changed since the snapshot into a new one, after a sync that changes no file."""
+        """Take everything that changed since the snapshot into a new one, after a sync that changes no file.
+
+        A search index that `grail index` made once follows.
+        """
         with self._lock:
             sync(self._open(), actor=self._actor, stamp=False)
             done = compaction.compact(self._view)
+            if done.written:
+                follow_snapshot(self._view)
             with suppress(OSError):  # it is folded another time
                 fold(self._layout, self._view.paths_of)
             return done

@@ -15,7 +15,7 @@ from typing import Any, Self, TypeVar
 
 from grail_mem.errors import GrailError, IndexUnusableError, InputError, NotFoundError, StoreError
 from grail_mem.index.beside import Beside
-from grail_mem.index.catalog import has_catalog, update_catalog
+from grail_mem.index.catalog import follow_snapshot
 from grail_mem.index.document import embedded_texts
 from grail_mem.index.embedder import Embedder, chosen_embedder
 from grail_mem.model.scope import Principal
@@ -197,9 +197,8 @@ class Opened:
         view = View(self._layout, self._settings)
         try:
             sync(view, actor=self._settings.actor, stamp=False)
-            if compaction.compact_if_free(view) is not None and has_catalog(self._layout):
-                view.absorb()
-                update_catalog(view)
+            if compaction.compact_if_free(view) is not None:
+                follow_snapshot(view)
         except (GrailError, OSError):
             _LOG.warning("A compaction beside a write did not finish; it is tried again later.", exc_info=True)
         finally:

@@ -12,7 +12,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 from zoneinfo import ZoneInfo
 
-from grail_mem.index.corpus import Columns, Corpus, Progress
+from grail_mem.index.columns import Columns
+from grail_mem.index.corpus import Corpus, Progress
 from grail_mem.index.embedder import Embedder
 from grail_mem.index.meaning import Meaning
 from grail_mem.model.filter import Filter

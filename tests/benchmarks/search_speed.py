@@ -38,7 +38,8 @@ from grail_mem.index.embedder import LocalEmbedder
 from grail_mem.index.lexical import K1, B
 from grail_mem.index.rows import distinct
 from grail_mem.index.tokens import terms
-from grail_mem.index.vectors import _KEYS, _VECTORS, VectorStore
+from grail_mem.index.vector_files import KEYS, VECTORS, append
+from grail_mem.index.vectors import VectorStore
 from grail_mem.model.filter import Filter, make_filter
 from grail_mem.query import compaction
 from grail_mem.recall import cascade
@@ -162,8 +163,8 @@ def add_vectors(root: Path, memory: Memory, batch: int = 50_000) -> None:
         some = digests[start : start + batch]
         vectors, words = search_maker.random_vectors(len(some), kept.identity.dimension, start)
         kept._append_words(words)
-        kept._append(_VECTORS, len(kept) * 2 * kept.identity.dimension, vectors.astype(np.float16).tobytes())
-        kept._append(_KEYS, len(kept) * 8, some.tobytes())
+        append(kept._folder / VECTORS, len(kept) * 2 * kept.identity.dimension, vectors.astype(np.float16).tobytes())
+        append(kept._folder / KEYS, len(kept) * 8, some.tobytes())
         kept.refresh()
 
 

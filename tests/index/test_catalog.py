@@ -16,6 +16,7 @@ from search_stores import never_silent
 from grail_mem import Memory
 from grail_mem.errors import IndexUnusableError
 from grail_mem.index import catalog
+from grail_mem.index.placed import load_placed
 from grail_mem.store.layout import Layout
 
 WORDS = ["pear", "plum", "fig", "olive", "Oslo", "Rome", "budget", "meeting", "river"]
@@ -174,6 +175,21 @@ def test_a_compaction_beside_writes_and_a_rebuild_keep_up_an_index_that_is_there
         memory.rebuild()
         assert sum(segment.n_documents for segment in catalog.load_catalog(Layout(tmp_path)).values()) == 240
         assert memory.search("item2x9").observations[0].content == "beta 2 note 9 on item2x9"
+
+
+def test_a_compaction_takes_an_index_that_is_there_with_it(tmp_path: Path) -> None:
+    layout = Layout(tmp_path)
+    with Memory(never_silent(tmp_path), embedder="none") as memory:
+        memory.add_observations(drafts(0, 8))
+        memory.compact()
+        assert not catalog.has_catalog(layout)  # nobody searched yet
+        memory.index()
+        memory.add_observations(drafts(8, 12))
+        memory.compact()
+        segments = catalog.load_catalog(layout)
+        assert sum(segment.n_documents for segment in segments.values()) == 12
+        assert load_placed(layout, memory._view.manifest, segments) is not None
+    assert answers(tmp_path)
 
 
 @given(st.lists(st.integers(1, 300), max_size=12))

@@ -11,7 +11,8 @@ from search_stores import never_silent
 
 from grail_mem import Memory
 from grail_mem.index.catalog import load_catalog
-from grail_mem.index.corpus import Columns, Corpus
+from grail_mem.index.columns import Columns
+from grail_mem.index.corpus import Corpus
 from grail_mem.index.placed import Placed, drop_placed, load_placed, placed
 from grail_mem.store.layout import Layout
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from grail_mem.index.embedder import Identity
 from grail_mem.index.short import NAME, load_short
-from grail_mem.index.vectors import _KEYS, _VECTORS, MANY, VectorStore, _widened, text_digest
+from grail_mem.index.vector_files import KEYS, VECTORS, append
+from grail_mem.index.vectors import MANY, VectorStore, _widened, text_digest
 
 MODEL = Identity("test/model", "abc", 48)
 N = MANY + 2_000
@@ -35,8 +36,8 @@ def filled(folder: Path, vectors: np.ndarray) -> VectorStore:
     """A store with vectors; the digests of their texts are made up, since to make those takes longer than all else."""
     store = VectorStore(folder, MODEL)
     store.add(["first"], vectors[:1])
-    store._append(_VECTORS, 2 * MODEL.dimension, vectors[1:].astype(np.float16).tobytes())
-    store._append(_KEYS, 8, np.arange(1, len(vectors), dtype=np.uint64).tobytes())
+    append(store._folder / VECTORS, 2 * MODEL.dimension, vectors[1:].astype(np.float16).tobytes())
+    append(store._folder / KEYS, 8, np.arange(1, len(vectors), dtype=np.uint64).tobytes())
     store.refresh()
     return store
 

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from grail_mem import IndexUnusableError, InputError
 from grail_mem.index.embedder import Identity, WordVectors, unit
-from grail_mem.index.vectors import VectorStore, kept_models, missing, text_digest
+from grail_mem.index.vector_files import kept_models
+from grail_mem.index.vectors import VectorStore, missing, text_digest
 
 MODEL = Identity("test/model 1", "abc", 8)
 
