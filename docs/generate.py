@@ -48,6 +48,7 @@ from grail_mem.write.add import Written  # noqa: E402
 from grail_mem.write.change import Changed  # noqa: E402
 from grail_mem.write.check import Checked  # noqa: E402
 from grail_mem.write.ingest import Ingested  # noqa: E402
+from grail_mem.write.observe import Observed  # noqa: E402
 from grail_mem.write.remember import Remembered  # noqa: E402
 from grail_mem.write.sync import Synced  # noqa: E402
 from grail_mem.write.verify import CheckedQuote, Verified  # noqa: E402
@@ -58,6 +59,7 @@ RESULTS = (
     Written,
     Changed,
     Ingested,
+    Observed,
     Remembered,
     Verified,
     CheckedQuote,

@@ -1,4 +1,4 @@
-"""`grail candidates list|show|submit|approve|decline`: decide on observations that somebody suggests."""
+"""`grail candidates list|show|extract|submit|approve|decline`: decide on observations that somebody suggests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import typer
 from grail_mem.cli import options as o
 from grail_mem.cli import output
 from grail_mem.cli.grouped import Group, grouped
-from grail_mem.cli.which import Which, is_folder, short_id, which
+from grail_mem.cli.which import Which, is_folder, short_id, split, which
 from grail_mem.errors import InputError, NotFoundError
 
 if TYPE_CHECKING:  # most of a command's start-up
@@ -100,6 +100,32 @@ def show_command(
             output.say(f"{made.title}\n{where}\n\n{made.content}")
             for quoted in made.evidence:
                 output.say(f'> "{quoted.quote}"  {quoted.source}')
+
+
+@candidates_command.command("extract", cls=o.OneCommand, epilog=o.DIR)
+def extract_command(
+    words: Annotated[list[str] | None, typer.Argument(metavar="[DIR] SESSION", hidden=True)] = None,
+    *,
+    scope: o.Scope = None,
+    actor: o.Actor = None,
+    root: o.Root = None,
+    as_json: o.AsJson = False,
+) -> None:
+    """Suggest what people state in a conversation, found by rules.
+
+    SESSION is a conversation, as `grail ingest --session` named it: its preferences, decisions, commitments, facts and corrections.
+    """
+    place, (session,) = split("candidates extract", words, root, ["SESSION"])
+    with place.keep() as memory:
+        done = memory.extract(session, scope=scope, actor=actor)
+    if as_json:
+        output.show_json(done.to_dict())
+        return
+    for one in done:
+        output.say(f"{'submitted' if one.created else one.status}  {one.id}")
+    output.say(f"suggested {output.counted(sum(one.created for one in done), 'new candidate')}")
+    for warning in done.warnings:
+        output.note(f"note: {warning}")
 
 
 @candidates_command.command("submit", cls=o.OneCommand, epilog=o.DIR)

@@ -45,6 +45,12 @@ def ingest_command(
     observed_at: o.ObservedAt = None,
     scope: o.Scope = None,
     again: Annotated[bool, typer.Option("--again", help="Keep what was erased before.")] = False,
+    observing: Annotated[
+        bool, typer.Option("--observe", help="Make every turn an observation, so that search finds it.")
+    ] = False,
+    extracting: Annotated[
+        bool, typer.Option("--extract", help="Suggest what the turns state, by rules, as candidates.")
+    ] = False,
     root: o.Root = None,
     actor: o.Actor = None,
     as_json: o.AsJson = False,
@@ -52,14 +58,19 @@ def ingest_command(
     """Keep a conversation or a document that evidence can quote.
 
     FILE is a document, or with --session a list of turns: objects with role, text and, optionally, speaker, at, id. A FILE of - is stdin, taken as text. What is there already is passed over; a turn that cannot be used is listed and the rest goes in.
+
+    By itself nothing of it is in an answer: --observe makes the turns of a conversation observations, --extract suggests what they state.
     """
     place, (file,) = split("ingest", words, root, ["FILE"])
     given = {"title": title, "source": source, "media_type": media_type, "observed_at": observed_at}
     turns = None if session is None else _read_turns(file)
-    _refuse(session, file, given)
+    _refuse(session, file, given | {"observe": observing or None, "extract": extracting or None})
+    observed, found = None, None
     with place.open(actor=actor) as memory:
         if turns is not None and session is not None:
             done = memory.ingest_chat(turns, session=session, scope=scope, again=again)
+            observed = memory.observe(session, scope=scope) if observing else None
+            found = memory.extract(session, scope=scope) if extracting else None
         elif file == "-":
             text = drafts.read_content(file)
             done = memory.ingest_text(
@@ -67,13 +78,25 @@ def ingest_command(
             )
         else:
             done = memory.ingest_document(file, title=title, media_type=media_type, scope=scope, again=again)
-    _show_ingested(done, what="turn" if turns is not None else "document", as_json=as_json)
+    if as_json:
+        more = {"observed": observed and observed.to_dict(), "extracted": found and found.to_dict()}
+        output.show_json(done.to_dict() | {name: value for name, value in more.items() if value is not None})
+        return
+    _show_ingested(done, what="turn" if turns is not None else "document")
+    if observed is not None:
+        n_new = sum(one.created for one in observed.written)
+        output.say(f"observed {output.counted(n_new, 'new turn')} of {observed.n_turns}")
+    if found is not None:
+        output.say(f"suggested {output.counted(sum(one.created for one in found), 'new candidate')}")
+    for warning in (*(observed.warnings if observed else ()), *(found.warnings if found else ())):
+        output.note(f"note: {warning}")
 
 
-def _refuse(session: str | None, file: str, given: dict[str, str | None]) -> None:
+def _refuse(session: str | None, file: str, given: dict[str, Any]) -> None:
     """Refuse options that what is ingested has no use for."""
-    used = {"title", "source", "observed_at"} if file == "-" else {"title", "media_type"}
-    unused = [name for name, value in given.items() if value is not None and (session is not None or name not in used)]
+    of_text = {"title", "source", "observed_at"} if file == "-" else {"title", "media_type"}
+    used = {"observe", "extract"} if session is not None else of_text
+    unused = [name for name, value in given.items() if value is not None and name not in used]
     if unused:
         what = "a conversation" if session is not None else "stdin" if file == "-" else "a document"
         problems = [f"--{name.replace('_', '-')} says nothing of {what}." for name in unused]
@@ -108,10 +131,7 @@ def _turn(line: str) -> Any:
         return line
 
 
-def _show_ingested(done: Ingested, *, what: str, as_json: bool) -> None:
-    if as_json:
-        output.show_json(done.to_dict())
-        return
+def _show_ingested(done: Ingested, *, what: str) -> None:
     output.say(f"ingested {output.counted(done.n_new, f'new {what}')} of {done.n_turns}  {done.source}")
     for warning in done.warnings:
         output.note(f"note: {warning}")

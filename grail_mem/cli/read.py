@@ -11,13 +11,15 @@ from grail_mem.cli import options as o
 from grail_mem.cli import output
 from grail_mem.cli.drafts import read_content
 from grail_mem.cli.recall import show_observation, show_recall
-from grail_mem.cli.which import full_id, split, which
+from grail_mem.cli.which import full_id, is_folder, split, which
 from grail_mem.errors import InputError
 
 if TYPE_CHECKING:  # most of a command's start-up
     from grail_mem.query.lists import Listed
 
-LISTS: Final = ("observations", "categories", "entities", "communities", "tags")
+LISTS: Final = ("observations", "categories", "entities", "communities", "tags", "sources")
+_SELDOM: Final = ("problem",)
+"""Columns that are shown where one row has something in them."""
 MAX_ROWS: Final = 1_000  # chosen: more rows than anybody reads, and drawing them is slow
 
 
@@ -50,11 +52,11 @@ def list_command(
     root: o.Root = None,
     as_json: o.AsJson = False,
 ) -> None:
-    """List observations, categories, communities, entities, tags.
+    """List observations, categories, entities, tags, sources.
 
-    WHAT is one of these words; observations when left out.
+    WHAT is one of these words, or communities; observations when left out.
     """
-    directory, what = _what(list(words or ()))
+    directory, what = _what(list(words or ()), root)
     size = o.number(limit or "50")
     with which(directory, root).read_as(seen_by) as memory:
         if what == "observations":
@@ -63,19 +65,24 @@ def list_command(
             return
         if what == "categories" and limit is None:
             size = 1_000
-        listed: Listed = getattr(memory, f"list_{what}")(limit=size, cursor=cursor, include_history=history)
+        if what == "sources" and history:
+            raise InputError("--history says nothing of sources.", hint="Leave it out; all of them are listed.")
+        more = {} if what == "sources" else {"include_history": history}
+        listed: Listed = getattr(memory, f"list_{what}")(limit=size, cursor=cursor, **more)
     if as_json:
         output.show_json(listed.to_dict())
     else:
         _show_list(what, listed)
 
 
-def _what(words: list[str]) -> tuple[str | None, str]:
+def _what(words: list[str], root: str | None) -> tuple[str | None, str]:
     """The store, if named, and what to list; a folder named like a list is written `./tags`."""
-    if len(words) > 2 or (len(words) == 2 and words[1] not in LISTS):  # noqa: PLR2004  the store and what
+    is_no_list = bool(words) and words[-1] not in LISTS
+    is_named = root is not None or len(words) > 1 or (is_no_list and "/" not in words[0] and not is_folder(words[0]))
+    if len(words) > 2 or (is_no_list and is_named):  # noqa: PLR2004  the store and what
         raise InputError(
             f"`grail list [DIR] [WHAT]` lists {', '.join(LISTS)}, not {words[-1]!r}.",
-            hint="The store comes first.",
+            hint="The store comes first, a folder that is there.",
         )
     if words and words[-1] in LISTS:
         return (words[0] if len(words) > 1 else None), words[-1]
@@ -89,7 +96,7 @@ def _show_list(what: str, listed: Listed) -> None:
     if what == "categories":
         output.tree("memories", [(item["category"], _counted(item)) for item in listed.items])
     else:
-        names = list(listed.items[0])
+        names = [name for name in listed.items[0] if name not in _SELDOM or any(item[name] for item in listed.items)]
         output.table(names, [[item[name] for name in names] for item in listed.items])
     if listed.cursor is not None:
         output.note(f"{listed.total} in all; there are more: repeat with --cursor {listed.cursor}")

@@ -78,7 +78,7 @@ def list_(asked: Asked) -> ToolResult:
         ]})  # fmt: skip
     lister = {
         "categories": caller.list_categories, "communities": caller.list_communities, "entities": caller.list_entities,
-        "tags": caller.list_tags,
+        "tags": caller.list_tags, "sources": caller.list_sources,
     }[values["what"]]  # fmt: skip
     page = lister(limit=limit, cursor=values.get("cursor")).to_dict()
     lines = [

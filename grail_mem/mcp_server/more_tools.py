@@ -15,7 +15,7 @@ from grail_mem.tools import TOOLS, Tool
 from grail_mem.tools.field import Field
 from grail_mem.write.candidates import STATUSES as CANDIDATE_STATUSES
 
-LISTS: Final = ("categories", "communities", "entities", "tags", "candidates")
+LISTS: Final = ("categories", "communities", "entities", "tags", "sources", "candidates")
 ORDERS: Final = ("newest", "oldest", "recorded", "confidence")
 MAX_LISTED: Final = 200
 _MAX_LINE: Final = 500
@@ -120,8 +120,9 @@ MORE_TOOLS: Final[tuple[Tool, ...]] = (
     ),
     Tool(
         "list", "List what there is",
-        "The categories, communities, entities or tags with how many observations each has, or the candidates that wait for a "
-        'person. Use it to learn which filters make sense; not to find a statement. Example: {"what": "entities", "limit": 20}',
+        "The categories, communities, entities or tags with how many observations each has, the conversations and documents that "
+        "can be quoted (sources), or the candidates that wait for a person. "
+        'Use it to learn which filters make sense; not to find a statement. Example: {"what": "entities", "limit": 20}',
         (
             Field("what", "choice", "", ("of", "type", "kind", "list", "resource"), required=True, choices=LISTS),
             Field("status", "choice", "Of candidates alone; pending when left out.", ("state",), choices=(*CANDIDATE_STATUSES, "all")),

@@ -14,6 +14,7 @@ from grail_mem.query.proof import claimed
 from grail_mem.recall.cite import Cited, cite
 from grail_mem.write import ingest, ingest_documents
 from grail_mem.write.ingest import Ingested
+from grail_mem.write.observe import Observed, observe
 from grail_mem.write.remember import Remembered, remember
 from grail_mem.write.verify import Verified, verify
 
@@ -57,6 +58,39 @@ class Evidencing(Opened):
                 again=again,
                 actor=self._acting(actor),
             )
+
+    def observe(
+        self,
+        session: str | None = None,
+        *,
+        category: str | None = None,
+        scope: str | None = None,
+        actor: str | None = None,
+    ) -> Observed:
+        """Make every turn of a conversation an observation of its own, so that `recall` and `search` find what was said.
+
+        Turns of users and assistants count; each observation quotes its turn, is no surer than its speaker allows, and is made
+        once. A turn that was corrected since replaces the observation of its former words.
+
+        Args:
+            session: The conversation; of an opened session its own when left out.
+            category: Folder path such as `chats/standup`; `chats/` and the name of the transcript when left out.
+            scope: Whose the conversation is, and whose the observations are; the store's default when left out.
+            actor: Who does it, for the ledger.
+
+        Returns:
+            What was written, how many turns there are and how many were known; `warnings` lists what was left out.
+
+        Raises:
+            InputError: A value cannot be used; `problems` lists every reason.
+            AccessError: The caller may not write there.
+            StoreError: The disk did not take it; nothing was stored.
+        """
+        with self._lock:
+            done = observe(self._open(), self._talk(session), scope=scope, category=category, actor=self._acting(actor))
+            self._embed_beside(one.path for one in done.written if one.created)
+        self._compact_if_due()
+        return done
 
     def ingest_text(
         self,

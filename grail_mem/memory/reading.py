@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from grail_mem.errors import InputError, NotFoundError
 from grail_mem.memory.opened import Opened, as_id
 from grail_mem.model.observation import Observation
-from grail_mem.query import find, lists
+from grail_mem.query import find, lists, source_list
 from grail_mem.query.lists import Listed
 
 if TYPE_CHECKING:  # heavy packages that only their own verbs load
@@ -64,6 +64,15 @@ class Reading(Opened):
     def list_tags(self, *, limit: int = 50, cursor: str | None = None, include_history: bool = False) -> Listed:
         """Every tag, most used first; what was counts with `include_history`."""
         return self._list(lists.tags, limit, cursor, include_history=include_history)
+
+    def list_sources(self, *, limit: int = 50, cursor: str | None = None) -> Listed:
+        """Every transcript and document that evidence can quote, in order of path.
+
+        Each item has `source`, `kind` (`chat` or `document`), `name`, `n_turns`, `first_at`, `last_at`, `scopes` and `problem`,
+        which says why a file cannot be read.
+        """
+        with self._lock:
+            return source_list.sources(self._open(), limit=limit, cursor=cursor)
 
     def _list(self, lister: Callable[..., Listed], limit: int, cursor: str | None, *, include_history: bool) -> Listed:
         with self._lock:

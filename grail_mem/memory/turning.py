@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from grail_mem.errors import InputError
 from grail_mem.memory.evidencing import Evidencing
 from grail_mem.memory.recalling import Recalling
+from grail_mem.memory.suggesting import Suggesting
 from grail_mem.model.filter import Time
 from grail_mem.model.ulid import new_id
-from grail_mem.query.view import View
 from grail_mem.recall.result import Abstention, Recall
 from grail_mem.turn import complete as completing
 from grail_mem.turn.complete import TurnReceipt
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from grail_mem.write.reviewer import Reviewer
 
 
-class Turning(Evidencing, Recalling):
+class Turning(Evidencing, Recalling, Suggesting):
     """The conversation of a session: its opening, its turns and its end."""
 
     _heard: dict[str, str]
@@ -34,11 +33,6 @@ class Turning(Evidencing, Recalling):
     def conversation(self) -> str:
         """The conversation that its turns belong to."""
         return self._conversation or ""
-
-    @contextmanager
-    def _using(self) -> Iterator[View]:
-        with self._lock:
-            yield self._open()
 
     def opening(self, *, budget: int = 1200, counter: Callable[[str], int] | None = None) -> TurnContext:
         """What matters at the start of a conversation: preferences, open tasks, and decisions of the last 30 days.
@@ -173,16 +167,11 @@ class Turning(Evidencing, Recalling):
             ServiceError: An extractor or a reviewer failed, or its answer cannot be used; nothing was submitted.
             InputError: What was given is no extractor or no reviewer.
         """
-        from grail_mem.write.extractor import chosen_extractors
-        from grail_mem.write.finishing import Finished, finish
-        from grail_mem.write.reviewer import chosen_reviewers
+        from grail_mem.write.finishing import Finished
 
-        extractors, reviewers = chosen_extractors(extractor), chosen_reviewers(reviewer)
         if not extract:
             return Finished()
-        return finish(
-            self._using, self.conversation, extractors=extractors, reviewers=reviewers, actor=self._acting(None)
-        )
+        return self.extract(extractor=extractor, reviewer=reviewer)
 
 
 def _budget(value: object) -> int:

@@ -80,9 +80,8 @@ def _of(include_history: object) -> str:
 
 
 def _page(session: SqlSession, text: str, order: str, place: tuple[str, ...], limit: int, cursor: str | None) -> Listed:
-    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MAX_LIMIT:
-        raise InputError(f"limit must be a whole number from 1 to {MAX_LIMIT}, not {limit!r}.")
-    after = _read(cursor, place) if cursor is not None else None
+    refuse_limit(limit)
+    after = place_in(cursor, place) if cursor is not None else None
     where, values = "", []
     if after is not None and len(place) == 1:
         where, values = f"WHERE {place[0]} > ?", after
@@ -91,24 +90,40 @@ def _page(session: SqlSession, text: str, order: str, place: tuple[str, ...], li
     rows = session.ask(f"SELECT * FROM ({text}) {where} ORDER BY {order} LIMIT {limit + 1:d}", values).to_pylist()
     total = session.ask(f"SELECT count(*) AS n FROM ({text})").column("n")[0].as_py()
     more, rows = len(rows) > limit, rows[:limit]
-    return Listed(tuple(rows), total, _write([rows[-1][name] for name in place], place) if more else None)
+    return Listed(tuple(rows), total, cursor_of([rows[-1][name] for name in place], place) if more else None)
 
 
-def _write(values: Sequence[Any], place: tuple[str, ...]) -> str:
+def refuse_limit(limit: object) -> None:
+    """Refuse what cannot be the length of a page.
+
+    Raises:
+        InputError: It is no whole number, or out of range.
+    """
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MAX_LIMIT:
+        raise InputError(f"limit must be a whole number from 1 to {MAX_LIMIT}, not {limit!r}.")
+
+
+def cursor_of(values: Sequence[Any], place: tuple[str, ...]) -> str:
+    """The cursor that continues a list behind a row.
+
+    Args:
+        values: What the row has in the columns that order the list.
+        place: Those columns.
+    """
     return base64.urlsafe_b64encode(json.dumps([place, values]).encode()).decode()
 
 
-def _read(cursor: str, place: tuple[str, ...]) -> list[Any]:
+def place_in(cursor: str, place: tuple[str, ...]) -> list[Any]:
     """The place in a list that a cursor names: a text, behind a number where the list goes by one first.
 
     Raises:
-        InputError: It is none that `_write` could have made for this list.
+        InputError: It is none that `cursor_of` could have made for this list.
     """
     try:
         made_for, values = json.loads(base64.urlsafe_b64decode(cursor))
         *numbers, text = values
         text.encode()  # half a surrogate pair is no text
-        is_place = made_for == list(place) and len(values) == len(place) and _write(values, place) == cursor
+        is_place = made_for == list(place) and len(values) == len(place) and cursor_of(values, place) == cursor
         if is_place and all(type(number) is int and 0 <= number <= _MOST for number in numbers):
             return [*numbers, text]
     except (ValueError, TypeError, AttributeError, RecursionError):

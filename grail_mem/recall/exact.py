@@ -14,6 +14,7 @@ from grail_mem.model.observation import Entity, Observation, Relationship
 from grail_mem.model.times import from_us
 from grail_mem.query.compaction import due_at
 from grail_mem.query.select import count, select
+from grail_mem.query.source_list import count_sources
 from grail_mem.query.view import View
 from grail_mem.recall.proven import proven
 from grail_mem.recall.ranked import timed
@@ -99,13 +100,17 @@ def refused(view: View, f: Filter) -> Recall | None:
 def explain(view: View, f: Filter, page: Page | None = None) -> Abstention:
     """Why nothing is returned: nothing is stored, or which condition left nothing."""
     if not view.n_rows:
+        beside = _beside(view)
         if view.principal is not None:
-            return Abstention("nothing_stored", "There are no observations that this session may read.")
+            return Abstention("nothing_stored", f"There are no observations that this session may read{beside}.")
+        if not view.layout.is_store():
+            return Abstention("nothing_stored", "This folder holds no store yet; the first write makes it one.")
         out = len(view.silent - view.hidden)
         hidden = f"; {len(view.hidden)} are hidden, and `grail restore` brings one back" if view.hidden else ""
         gone = f"; {out} lost the evidence they rest on, and `grail verify` lists them" if out else ""
         return Abstention(
-            "nothing_stored", f"This store holds no observations{hidden}{gone}{'' if hidden or gone else ' yet'}."
+            "nothing_stored",
+            f"This store holds no observations{'' if hidden or gone else ' yet'}{hidden}{gone}{beside}.",
         )
     if page is not None and page.after is not None:
         return Abstention("no_match", "There is nothing after this cursor.")
@@ -121,6 +126,15 @@ def explain(view: View, f: Filter, page: Page | None = None) -> Abstention:
         return Abstention("no_match", f"No observation of {total} that is current can be searched.")
     counts = ", ".join(f"{name} alone {n}" for name, n in alone.items())
     return Abstention("no_match", f"Each condition is met by some of {total} ({counts}), but by none together.")
+
+
+def _beside(view: View) -> str:
+    """What is there though no observation is: sources, of which nothing is returned until somebody makes observations of them."""
+    chats, documents = count_sources(view)
+    named = [
+        f"{n} {what}{'s' if n != 1 else ''}" for n, what in ((chats, "conversation"), (documents, "document")) if n
+    ]
+    return f"; evidence can quote {' and '.join(named)} (`grail list sources`)" if named else ""
 
 
 def _shown(f: Filter, condition: str) -> str:

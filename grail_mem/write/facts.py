@@ -70,17 +70,26 @@ def decide(view: View, made: Sequence[Observation]) -> tuple[list[Decided], dict
 
     Args:
         view: The store, which has heard the ledger.
-        made: New observations, each with an attribute.
+        made: New observations, each with an attribute, or with what it replaces.
 
     Returns:
         One decision a statement, and by id what is stored already and changes: as it is and as it shall be.
     """
-    facts = _facts(view, [key_of(view, o) for o in made])
+    stating = [o for o in made if o.attribute is not None]
+    facts = _facts(view, [key_of(view, o) for o in stating])
     wait = timedelta(days=view.settings.provisional_days)
-    decided = [_decide(facts[key_of(view, o)], o, wait) for o in made]
-    decided = [_with_near(view, facts, o, one) for o, one in zip(made, decided, strict=True)]
+    told = {o.id: _decide(facts[key_of(view, o)], o, wait) for o in stating}
+    told = {o.id: _with_near(view, facts, o, told[o.id]) for o in stating}
+    named = _named(view, [o for o in made if o.attribute is None])
+    replaced = {now.superseded_by: id_ for id_, (_, now) in named.items()}
+    told |= {
+        o.id: _told("supersedes", [replaced[o.id]], o) if o.id in replaced else Decided("new", (), o)
+        for o in made
+        if o.attribute is None
+    }
+    decided = [told[o.id] for o in made]
     new = {o.id for o in made}
-    after = {id_: o for fact in facts.values() for id_, o in fact.now.items()}
+    after = {o.id: o for o in made} | {id_: o for fact in facts.values() for id_, o in fact.now.items()}
     settled = [replace(one, stored=after[one.stored.id]) if one.stored is not None else one for one in decided]
     changed = {
         id_: (was, fact.now[id_])
@@ -88,7 +97,7 @@ def decide(view: View, made: Sequence[Observation]) -> tuple[list[Decided], dict
         for id_, was in fact.found.items()
         if fact.now[id_] != was and id_ not in new
     }
-    return settled, changed
+    return settled, named | changed
 
 
 def settle(
@@ -230,11 +239,27 @@ def _settle(fact: _Fact, since_us: int | None = None, explicit: Observation | No
 
 
 def _supersede(fact: _Fact, old: str, new: Observation) -> None:
-    """Let a statement take the place of one that its writer named, whatever their times; what an agent says, not of more authority."""
-    o = fact.now[old]
+    """Let a statement take the place of one that its writer named, whatever their times."""
+    if _gives_way(fact.now[old], new):
+        fact.now[old] = superseded(fact.now[old], new)
+
+
+def _gives_way(o: Observation, new: Observation) -> bool:
+    """Whether an observation that is named as replaced gives way: to what an agent says, not when its word counts for more."""
     outweighed = new.source_kind in DERIVED and _authority(o) > authority_of(new.source_kind)
-    if o.status != "superseded" and not outweighed:
-        fact.now[old] = superseded(o, new)
+    return o.status != "superseded" and not outweighed
+
+
+def _named(view: View, made: Sequence[Observation]) -> dict[str, tuple[Observation, Observation]]:
+    """What new observations of no fact replace, by id: as it is and as it shall be; what is of another scope stays."""
+    default = view.access.default_scope
+    by_old = {o.supersedes: o for o in made if o.supersedes is not None}
+    there = {id_: edited.made for id_, edited in read_all(view, list(by_old)).items()} if by_old else {}
+    return {
+        id_: (o, superseded(o, by_old[id_]))
+        for id_, o in there.items()
+        if (o.scope or default) == (by_old[id_].scope or default) and _gives_way(o, by_old[id_])
+    }
 
 
 def _authority(o: Observation) -> int:

@@ -5,7 +5,7 @@ Knows nothing of the rules and of models, and of who decides.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -58,18 +58,25 @@ class _Held:
         draft = self.found.draft
         return Reviewable(id_, draft.claim, draft.quote, draft.turn.speaker, draft.attribute, self.confidence)
 
-    def draft(self, session: str) -> dict[str, Any]:
-        return self.found.draft.draft(session=session) | ({"confidence": self.confidence} if self.lowered else {})
+    def draft(self, more: Mapping[str, str]) -> dict[str, Any]:
+        return self.found.draft.draft(**more) | ({"confidence": self.confidence} if self.lowered else {})
 
 
 def finish(
-    using: Using, session: str, *, extractors: Sequence[Extractor], reviewers: Sequence[Reviewer], actor: str
+    using: Using,
+    session: str,
+    *,
+    scope: str | None = None,
+    extractors: Sequence[Extractor],
+    reviewers: Sequence[Reviewer],
+    actor: str,
 ) -> Finished:
     """Submit what the turns of a session say; a draft that does not hold is left out with a warning.
 
     Args:
         using: Gives the store.
         session: The conversation.
+        scope: Whose it is; a session's own or the default scope when left out.
         extractors: Who looks for it, in order.
         reviewers: Who may drop drafts or be less sure of them, in order.
         actor: Who stands in the ledger.
@@ -79,32 +86,36 @@ def finish(
         AccessError: The caller may not propose there.
     """
     with using() as view:
-        turns = _turns(view, session)
+        turns = _turns(view, session, scope)
+    if not turns:
+        return Finished(warnings=(f"There are no turns of the conversation {session!r}.",))
     found, warnings = found_by(extractors, turns)
+    more = {"session": session} | ({"scope": scope} if scope is not None else {})
     with using() as view:
-        held, left_out = _holding(view, found, session)
+        held, left_out = _holding(view, found, more)
     for reviewer in reviewers:
         held, dropped = _narrowed(reviewer, held)
         left_out += dropped
     with using() as view:  # looked at again: what is quoted may have been erased while somebody was asked
-        drafts = [one.draft(session) for one in held]
+        drafts = [one.draft(more) for one in held]
         return Finished(tuple(submit(view, drafts, origin="extraction", actor=actor)), (*warnings, *left_out))
 
 
-def _turns(view: View, session: str) -> list[Turn]:
+def _turns(view: View, session: str, scope: str | None) -> list[Turn]:
     view.catch_up()
-    scope = view.principal.private if view.principal is not None else None
+    if scope is None and view.principal is not None:
+        scope = view.principal.private
     view.access.require("propose", scope)
     return in_session(view, session, scope)
 
 
-def _holding(view: View, found: Sequence[Found], session: str) -> tuple[list[_Held], list[str]]:
+def _holding(view: View, found: Sequence[Found], more: Mapping[str, str]) -> tuple[list[_Held], list[str]]:
     """The drafts whose quotes stand in their turns and bear them out, and why the others do not."""
     held: list[_Held] = []
     left_out: list[str] = []
     for one in found:
         try:
-            ((made, _),) = checked(view, [one.draft.draft(session=session)], "extraction")
+            ((made, _),) = checked(view, [one.draft.draft(**more)], "extraction")
         except InputError as error:
             left_out += [f"{one.place}: left out: {problem}" for problem in error.problems]
             continue

@@ -46,8 +46,8 @@ class Written:
 
 
 def is_decided(view: View, o: Observation) -> bool:
-    """Whether an observation states a fact that takes its place among what is known."""
-    return view.settings.facts == "decide" and o.attribute is not None
+    """Whether an observation takes its place among what is known: it states a fact, or names what it replaces."""
+    return view.settings.facts == "decide" and (o.attribute is not None or o.supersedes is not None)
 
 
 def with_facts(

@@ -109,3 +109,36 @@ def test_a_file_without_turns_is_refused(tmp_path: Path, text: str) -> None:
 def test_a_grant_that_is_not_there_is_called_a_grant(tmp_path: Path) -> None:
     run("add", str(tmp_path / "s"), "--content", "Tea at four.")
     assert "no grant 'nothing'" in run("revoke", str(tmp_path / "s"), "nothing", code=3)
+
+
+def test_a_conversation_is_observed_and_what_it_states_is_suggested(tmp_path: Path, chat: Path) -> None:
+    """From a file of turns to an answer: by itself nothing of it is in one, and that is said."""
+    root = str(tmp_path / "store")
+    run("ingest", root, str(chat), "--session", "s")
+    assert "evidence can quote 1 conversation (`grail list sources`)" in run("recall", root)
+    assert "sources/chats/s.jsonl  chat  s" in run("list", root, "sources")
+    said = run("ingest", root, str(chat), "--session", "s", "--observe", "--extract")
+    assert "observed 2 new turns of 2" in said
+    assert "suggested 1 new candidate" in said
+    assert "We go with Postgres." in run("search", root, "Which database do we take, Postgres?", "--embedder", "none")
+    again = json.loads(run("ingest", root, str(chat), "--session", "s", "--observe", "--json"))
+    assert (again["observed"]["n_known"], again["observed"]["written"]) == (2, [])
+    assert "suggested 0 new candidates" in run("candidates", "extract", root, "s")
+    assert "There are no turns of the conversation 'other'." in run("candidates", "extract", root, "other")
+
+
+@pytest.mark.parametrize("option", ["--observe", "--extract"])
+def test_a_document_is_not_observed(tmp_path: Path, option: str) -> None:
+    file = tmp_path / "note.txt"
+    file.write_text("A text of some length.")
+    assert f"{option} says nothing of a document." in run("ingest", str(tmp_path / "s"), str(file), option, code=2)
+
+
+def test_what_is_no_list_is_told_from_a_store(tmp_path: Path) -> None:
+    """A word that is neither a list nor a folder is not taken for a store that is empty."""
+    run("init", str(tmp_path))
+    for words in (["bogus"], [str(tmp_path), "bogus"], ["bogus", "--root", str(tmp_path)]):
+        assert "lists observations, categories, entities, communities, tags, sources, not 'bogus'" in " ".join(
+            run("list", *words, code=2).split()
+        )
+    assert "--history says nothing of sources" in run("list", str(tmp_path), "sources", "--history", code=2)

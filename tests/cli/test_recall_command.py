@@ -45,10 +45,17 @@ def test_recall_says_why_there_is_nothing_and_succeeds(grail, demo):
     )
 
 
+def test_recall_of_an_empty_folder_says_that_there_is_no_store(grail, tmp_path):
+    result = grail("recall", tmp_path)
+    said = "nothing_stored: This folder holds no store yet; the first write makes it one.\n"
+    assert (result.exit_code, result.stdout) == (0, said)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_recall_of_an_empty_store_says_that_nothing_is_stored(grail, tmp_path):
+    grail("init", tmp_path)
     result = grail("recall", tmp_path)
     assert (result.exit_code, result.stdout) == (0, "nothing_stored: This store holds no observations yet.\n")
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.slow

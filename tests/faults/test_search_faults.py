@@ -49,20 +49,21 @@ def test_f25_nonsense_is_answered_with_nothing_and_a_reason(tmp_path: Path, embe
 
 
 def test_f26_a_damaged_index_is_an_error_and_no_silence(tmp_path: Path) -> None:
-    """Also in a process that searched before it was damaged, once it has to read it again."""
+    """Until something makes it anew: `grail index`, or a compaction, which takes it along."""
     with Memory(never_silent(tmp_path), embedder="none") as memory:
         memory.add_observations(NOTES)
         memory.compact()
         memory.index()
         assert found(memory, "Postgres") == ["Acme picked Postgres"]
-        for file in Layout(tmp_path).index.glob("*/by_term.hash.npy"):
-            file.unlink()
-        memory.add_observation(content="another")
-        memory.compact()
-        with pytest.raises(IndexUnusableError):
-            memory.search("Postgres")
-        memory.index()
-        assert found(memory, "Postgres") == ["Acme picked Postgres"]
+        for mend in (memory.index, memory.compact):
+            memory.add_observation(content=f"another before {mend.__name__}")
+            for file in Layout(tmp_path).index.glob("*/by_term.hash.npy"):
+                file.unlink()
+            with Memory(tmp_path, embedder="none") as other, pytest.raises(IndexUnusableError):
+                other.search("Postgres")
+            mend()
+            for one in (memory, Memory(tmp_path, embedder="none")):
+                assert found(one, "Postgres") == ["Acme picked Postgres"]
 
 
 def test_f26_a_missing_model_is_an_error(tmp_path: Path) -> None:

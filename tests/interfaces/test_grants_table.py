@@ -64,6 +64,9 @@ OTHERS = {
     "remember": "test_a_session_writes_where_it_may",
     "ingest_chat": "test_a_session_writes_where_it_may",
     "ingest_text": "test_a_session_writes_where_it_may",
+    "list_sources": "test_sources_are_seen_observed_and_extracted_where_it_may",
+    "observe": "test_sources_are_seen_observed_and_extracted_where_it_may",
+    "extract": "test_sources_are_seen_observed_and_extracted_where_it_may",
     "hide_selected": "test_conditions_mean_what_may_be_seen",
     "consolidate": "test_proposals_are_made_and_decided_where_it_may",
     "apply": "test_proposals_are_made_and_decided_where_it_may",
@@ -186,6 +189,31 @@ def test_a_session_writes_where_it_may(memory: Memory, right: str | None) -> Non
                 with pytest.raises(AccessError, match="write"):
                     call()
             assert {o.scope for o in memory.recall().observations} == {"agent:a/u1"}
+
+
+@pytest.mark.parametrize("right", [None, *RIGHTS])
+def test_sources_are_seen_observed_and_extracted_where_it_may(memory: Memory, right: str | None) -> None:
+    """A conversation and a document of another scope are in no list and no count; what is made of them needs its right."""
+    memory.ingest_chat([{"role": "user", "text": f"I prefer {SECRET} to coffee."}], session=SECRET, scope=SCOPE)
+    memory.ingest_text(f"{SECRET} once more.", title=SECRET, scope=SCOPE)
+    if right:
+        memory.grant("user:u1", SCOPE, right)
+    with memory.session(user_id="u1", agent_id="a") as session:
+        session.ingest_text("A text of its own.", title="own")
+        listed = session.list_sources()
+        assert listed.total == len(listed.items) == (3 if right else 1)
+        assert (SECRET in str(listed.to_dict())) == bool(right)
+        assert not session.observe(SECRET).written, "the conversation of that name is another scope's"
+        assert not session.extract(SECRET).submitted
+        for needed, call in (("write", session.observe), ("propose", session.extract)):
+            if right == needed:
+                (made,) = call(SECRET, scope=SCOPE).to_dict()["written" if needed == "write" else "submitted"]
+                assert made["created"]
+            else:
+                with pytest.raises(AccessError, match=needed):
+                    call(SECRET, scope=SCOPE)
+    assert {o.scope for o in memory.recall().observations} == ({SCOPE} if right == "write" else set())
+    assert len(memory.candidates()) == (right == "propose")
 
 
 @pytest.mark.parametrize("right", [None, *RIGHTS])

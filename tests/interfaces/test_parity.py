@@ -34,6 +34,9 @@ COMMAND_OF = {
     "get": "get",
     "ids_ending": "get",
     "list_observations": "list",
+    "list_sources": "list",
+    "observe": "ingest",
+    "extract": "candidates",
     "list_categories": "list",
     "list_communities": "list",
     "list_entities": "list",
@@ -105,6 +108,7 @@ TOOL_OF = {
     "list_communities": "list",
     "list_entities": "list",
     "list_tags": "list",
+    "list_sources": "list",
     "candidates": "list",
     "consolidate": "consolidate",
     "proposals": "proposals_list",
@@ -119,7 +123,7 @@ NO_TOOL = {
     **dict.fromkeys(("reject", "undo", "approve", "decline", "restore", "hide_selected"), "a decision of a person"),
     **dict.fromkeys(("sql", "graph", "list_observations"), "recall and list say the same within a budget of tokens"),
     **dict.fromkeys(("update", "move", "archive", "unarchive", "pin", "unpin", "due"), "a person's work; an agent revises, with a reason"),
-    **dict.fromkeys(("add_observations", "submit", "ingest_chat", "ingest_text"), "what an application sends in bulk, with identity"),
+    **dict.fromkeys(("add_observations", "submit", "ingest_chat", "ingest_text", "observe", "extract"), "what an application sends in bulk, with identity"),
 }  # fmt: skip
 NO_TOOL_VERB = {"proposals_show": "one of what `proposals` returns", "status": "counts that several verbs give"}
 

@@ -64,6 +64,7 @@ def test_only_the_subject_is_positional() -> None:
             ["grantee", "scope", "rights"],
             ["text"],
             ["turns"],
+            ["session"],
             ["path"],
             ["claim"],
             ["out"],

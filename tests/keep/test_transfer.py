@@ -18,7 +18,7 @@ def files(root: Path) -> dict[str, bytes]:
 
 
 def said(memory: Memory) -> dict[str, dict[str, Any]]:
-    return {o.id: o.to_dict() for o in memory.recall(limit=1000).observations}
+    return {o.id: o.to_dict() for o in memory.recall(include_history=True, limit=1000).observations}
 
 
 @pytest.fixture

@@ -25,6 +25,7 @@ PAGERS: dict[str, Pager] = {
     "list_communities": lambda m, cursor: m.list_communities(limit=1, cursor=cursor),
     "list_entities": lambda m, cursor: m.list_entities(limit=1, cursor=cursor),
     "list_tags": lambda m, cursor: m.list_tags(limit=1, cursor=cursor),
+    "list_sources": lambda m, cursor: m.list_sources(limit=1, cursor=cursor),
     "log": lambda m, cursor: m.log(limit=1, cursor=cursor),
 }
 FOREIGN = ("duckdb", "binder", "conversion error", "invalid input error", "cast", "arrow", "traceback", "codec", "/")
@@ -42,6 +43,8 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
                 for n in range(4)
             ]
         )
+        for n in range(3):
+            memory.ingest_text(f"A document, number {n}.")
         memory.compact()
         yield memory
 
@@ -52,6 +55,7 @@ def callers(store: Memory) -> Iterator[tuple[Memory | Session, ...]]:
     with store.session(user_id="u1", agent_id="a1") as session:
         for n in range(3):
             session.add_observation(content=f"Own {n}.", category=f"own/c{n}", tags=[f"s{n}"], entities=[f"F{n}"])
+            session.ingest_text(f"An own document, number {n}.")
         yield store, session
 
 

@@ -104,6 +104,28 @@ def test_the_answer_and_its_warning_name_what_was_decided(tmp_path: Path) -> Non
         assert done.to_dict()["decision"] == "conflict"
 
 
+def test_what_is_named_as_replaced_is_history_without_an_attribute_too(store: tuple[Memory, bool]) -> None:
+    """In the same scope, and not by a conclusion of an agent's against somebody's word."""
+    memory, in_snapshot = store
+    old = memory.add_observation(content=MYSQL, observed_at=EARLY, source_kind="user_statement")
+    if in_snapshot:
+        memory.compact()
+    guess = memory.add_observation(content="Acme uses Oracle.", supersedes=old.id, source_kind="agent_inference")
+    foreign = memory.add_observation(content="Acme uses Redis.", supersedes=old.id, scope="user:u1")
+    assert {guess.decision, foreign.decision, memory.get(old.id).status} == {"new", "confirmed"}
+    new = memory.add_observation(content=POSTGRES, observed_at=LATE, supersedes=old.id, source_kind="user_statement")
+    assert (new.decision, new.others) == ("supersedes", (old.id,))
+    former = memory.get(old.id)
+    assert (former.status, former.superseded_by, former.valid_until) == (
+        "superseded",
+        new.id,
+        memory.get(new.id).observed_at,
+    )
+    assert MYSQL not in [o.content for o in memory.recall().observations]
+    assert MYSQL in [o.content for o in memory.recall(as_of=MIDDLE).observations]
+    assert memory.check().ok
+
+
 def test_conflict_is_marked_on_both_and_ends_with_a_decision(tmp_path: Path) -> None:
     """Neither of two is dropped; a later word of enough authority settles it, and no mark is left on what is current."""
     with Memory(tmp_path) as memory:
