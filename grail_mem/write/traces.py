@@ -20,7 +20,7 @@ from grail_mem.query.passages import own_scope
 from grail_mem.query.view import View
 from grail_mem.store import redaction
 from grail_mem.store.layout import OUTPUT, UNDO, Layout
-from grail_mem.store.ledger import chains
+from grail_mem.store.ledger import about, chains
 from grail_mem.store.receipt import text_of
 from grail_mem.store.redaction import Line
 from grail_mem.store.snapshot import names
@@ -54,6 +54,8 @@ class Traces:
         snapshots: Names of the snapshots.
         stale: What goes of the search index and of the vectors.
         alone: Words of what goes of the sources that no other observation has, as far as somebody asked.
+        candidates: Ids of candidates that said the same, waiting and decided.
+        folders: Folders in which they lie or lay, relative to the root, the deepest first.
     """
 
     observations: tuple[Observation, ...]
@@ -69,10 +71,22 @@ class Traces:
     snapshots: tuple[str, ...]
     stale: Stale
     alone: frozenset[str] = frozenset()
+    candidates: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
 
 
-def traces_of(view: View, observations: Sequence[Observation], unsaid: Unsaid, reason: str = "") -> Traces:
-    """Find every trace of some observations and of what goes of the sources; the view must be up to date."""
+def traces_of(
+    view: View, observations: Sequence[Observation], unsaid: Unsaid, reason: str = "", *, candidates: Collection[str] = ()
+) -> Traces:
+    """Find every trace of some observations and of what goes of the sources; the view must be up to date.
+
+    Args:
+        view: All there is.
+        observations: What goes.
+        unsaid: What goes of the sources.
+        reason: Why, which may say some of it.
+        candidates: Ids of candidates of which the ledger shall tell no digest any more.
+    """
     layout = view.layout
     ids = frozenset(o.id for o in observations)
     said = words_in(" ".join(unsaid.texts))
@@ -90,7 +104,7 @@ def traces_of(view: View, observations: Sequence[Observation], unsaid: Unsaid, r
     proposals |= {id_ for _, id_ in hit}
     proposals |= set(_decided_on(layout, ids))
     lines = tuple(line for line, entry in reasons if words_in(entry.reason) & survey.alone)
-    redacted = ids | proposals - {""} | set(unsaid.ids)
+    redacted = ids | proposals - {""} | set(unsaid.ids) | set(candidates)
     paths = {file.path for file in unsaid.files}
     whole = tuple(line for path in chains(layout) for line in redaction.lines_about(path, paths)) if paths else ()
     return Traces(
@@ -98,7 +112,22 @@ def traces_of(view: View, observations: Sequence[Observation], unsaid: Unsaid, r
         tuple(sorted({where for where, _ in hit})),
         tuple(f"{UNDO}/{name}" for name in undo), lines, whole,
         sum(redaction.count(path, redacted, lines, whole) for path in chains(layout)), tuple(names(layout)), stale(view, ids), survey.alone,
+        tuple(sorted(candidates)), _folders(layout, observations),
     )  # fmt: skip
+
+
+def _folders(layout: Layout, observations: Sequence[Observation]) -> tuple[str, ...]:
+    """The folders of files that observations have or had, with those above; a category that one was moved out of is a word of it."""
+    ids = {o.id for o in observations}
+    paths = {o.path for o in observations}
+    paths |= {path for entry in about(layout, ids) for path in (entry.path, entry.was)}
+    found: set[str] = set()
+    for path in paths:
+        folder = path.rpartition("/")[0]
+        while folder and folder != layout.notes:
+            found.add(folder)
+            folder = folder.rpartition("/")[0]
+    return tuple(sorted(found, key=lambda name: (-name.count("/"), name)))
 
 
 def _hit(text: str, ids: Collection[str], alone: Collection[str]) -> bool:
