@@ -33,7 +33,7 @@ from grail_mem.write.placed_sources import placings_of_sources
 from grail_mem.write.selection import Selection, everything, names_of_evidence, nothing_with, selected
 from grail_mem.write.staged import staging, writing
 from grail_mem.write.sweep import announce, intent_of, sweep, withdraw
-from grail_mem.write.traces import Traces, traces_of, words_in, words_of
+from grail_mem.write.traces import Traces, copies_of, traces_of, words_in, words_of
 from grail_mem.write.unlinked import edits_without
 from grail_mem.write.unsaid import unsaid
 from grail_mem.write.unsaying import Unsaid
@@ -146,19 +146,29 @@ class _Asked:
 
 
 class Found(NamedTuple):
-    """What goes, and what changes because of it; of candidates that go, all ids, and what they say that nobody else does."""
+    """What goes, and what changes because of it.
+
+    Attributes:
+        held: Ids of candidates that go.
+        suggested: What they say and no observation that stays does.
+        strays: Files that carry the id of an erased observation above other words; they stay, and count no longer.
+    """
 
     traces: Traces
     unsaid: Unsaid
     edits: list[Edited]
     held: tuple[str, ...]
     suggested: tuple[Observation, ...] = ()
+    strays: tuple[str, ...] = ()
 
 
 def _found(asked: _Asked, reason: str) -> Found:
     """Everything that goes; the view must be up to date."""
     view = asked.view
     targets = {o.id: o for o in _targets(asked)}
+    copies = copies_of(view, targets)
+    said = {_text(view, o) for o in targets.values()}
+    targets |= {o.id: o for o in copies if _text(view, o) in said}
     others = [o for o in everything(view) if o.id not in targets]
     gone = unsaid(asked.caller, view, asked.selection, list(targets.values()), others, with_sources=asked.with_sources)
     along = {o.id: o for o in others if o.id in gone.going}
@@ -171,7 +181,8 @@ def _found(asked: _Asked, reason: str) -> Found:
     suggested = tuple(o for o in waiting(view) if o.id in held and _text(view, o) not in stays)
     traces = traces_of(view, going, gone, reason, candidates={*held, *lines_saying(view, going)})
     edits = edits_without(view, traces, gone, asked.selection)
-    return Found(traces, gone, edits, held, suggested)
+    strays = tuple(o.path for o in copies if o.id not in targets)
+    return Found(traces, gone, edits, held, suggested, strays)
 
 
 def _text(view: View, o: Observation) -> str:
@@ -331,7 +342,7 @@ def receipts_of(found: Found, actor: str, reason: str) -> list[Entry]:
 
 
 def _erased(view: View, found: Found, reason: str, *, dry_run: bool) -> Erased:
-    traces, gone, edits, held, _ = found
+    traces, gone, edits, held, _, strays = found
     told = words_of(traces.observations).isdisjoint(words_in(reason)) and traces.alone.isdisjoint(words_in(reason))
     earlier = sorted(
         {id_ for o in traces.observations for id_ in predecessors(o)} - {o.id for o in traces.observations}
@@ -340,6 +351,11 @@ def _erased(view: View, found: Found, reason: str, *, dry_run: bool) -> Erased:
     removed = tuple(file.path for file in gone.files if file.data is None)
     warnings = [warning for edited in edits for warning in edited.warnings]
     warnings += _remarks(told=told, still=traces.twins, quoting=traces.quoting, kept=gone.kept, earlier=earlier)
+    warnings += [
+        f"{path} carries the id of an erased observation above other words, and counts no longer: delete the file, or "
+        "take its id line out to keep it."
+        for path in strays
+    ]
     n_bytes = sum(len(edited.old) for edited in read_all(view, [o.id for o in traces.observations]).values())
     n_bytes += sum(len(file.former) - len(file.data or b"") for file in gone.files)
     return Erased(

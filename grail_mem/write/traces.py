@@ -9,18 +9,23 @@ import json
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from grail_mem.errors import InputError
 from grail_mem.index.purge import Stale, stale
 from grail_mem.model.lineage import relatives
 from grail_mem.model.observation import Entity, Evidence, Observation, Relationship
+from grail_mem.query.claims import DUPLICATE
 from grail_mem.query.passages import own_scope
 from grail_mem.query.view import View
 from grail_mem.store import redaction
+from grail_mem.store.files import read_file
 from grail_mem.store.layout import OUTPUT, UNDO, Layout
 from grail_mem.store.ledger import about, chains
+from grail_mem.store.observation_file import read_observation
 from grail_mem.store.receipt import text_of
 from grail_mem.store.redaction import Line
 from grail_mem.store.snapshot import names
@@ -114,6 +119,20 @@ def traces_of(
         sum(redaction.count(path, redacted, lines, whole) for path in chains(layout)), tuple(names(layout)), stale(view, ids), survey.alone,
         tuple(sorted(candidates)), _folders(layout, observations),
     )  # fmt: skip
+
+
+def copies_of(view: View, ids: Collection[str]) -> tuple[Observation, ...]:
+    """Observations whose files carry the id of one of these, as copies by hand do; each counts under an id of its own."""
+    doubled = {problem.where for problem in view.problems() if problem.code == DUPLICATE}
+    return tuple(o for o in everything(view) if o.path in doubled and _written_id(view, o.path) in ids) if doubled else ()
+
+
+def _written_id(view: View, path: str) -> str:
+    """The id that a file gives; empty when it cannot be read."""
+    with suppress(OSError, InputError):
+        data, state = read_file(view.layout.root / path)
+        return read_observation(data, path, "", state, zone=view.settings.zone).observation.id
+    return ""
 
 
 def _folders(layout: Layout, observations: Sequence[Observation]) -> tuple[str, ...]:
