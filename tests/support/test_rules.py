@@ -135,6 +135,7 @@ LESS = [  # the claim's words are there, and something around them changes what 
     ("Bob knows the code?", "Bob knows the code."),
     ("", "Bob knows the code."),
     ("Bob knows the code.", ""),
+    ("The talk lasts an hour.", "The talk lasts an hour and a half."),
 ]
 
 
