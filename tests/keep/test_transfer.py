@@ -152,9 +152,9 @@ def test_what_is_out_of_answers_for_want_of_evidence_is_exported_too(tmp_path: P
         (f"memories/a/{'n' * 300}.md", "memories/a/2026-01-01_odd_000000.md"),
         (f"memories/a/{'é' * 140}.md", "memories/a/2026-01-01_odd_000000.md"),
         (f"memories/{'n' * 300}/odd.md", ""),
-        (f"memories/{'n/' * 3000}odd.md", ""),
+        (f"memories/{'n/' * 600}odd.md", ""),
         (f"sources/{'n' * 300}.txt", ""),
-        (f"sources/{'n/' * 3000}odd.txt", ""),
+        (f"sources/{'n/' * 600}odd.txt", ""),
     ],
     ids=["name", "name in bytes", "folder", "depth", "source", "depth of a source"],
 )
