@@ -29,7 +29,7 @@ from grail_mem.model.ulid import derived_id, is_id
 from grail_mem.query import compaction
 from grail_mem.query.find import known
 from grail_mem.query.view import View
-from grail_mem.store.filename import is_observation_file
+from grail_mem.store.filename import fits_everywhere, is_observation_file
 from grail_mem.store.files import UNKNOWN_STATE, translated
 from grail_mem.store.layout import inside
 from grail_mem.store.ledger import history
@@ -366,11 +366,13 @@ class _Run:
         return new, tombstones
 
     def _path(self, item: _Ready, taken: set[str]) -> str:
-        """Where the file goes: where it was, unless another one is there."""
+        """Where the file goes: where it was, unless another one is there, or the name is too long for a disk."""
         o, layout = item.row.observation, self._view.layout
+        if not fits_everywhere(layout.folder_of(o.category)):
+            raise InputError("its category is longer than a folder can be")
         folder = folder_on_disk(layout, o.category, create=True) if o.category else layout.notes
         name = item.record.path.rpartition("/")[2]
-        path = inside(folder, name) if is_observation_file(name) else ""
+        path = inside(folder, name) if is_observation_file(name) and fits_everywhere(name) else ""
         if path and not layout.holds(path):
             raise InputError(f"{path!r} is no path of an observation here")
         path = free_path(layout, replace(o, id=item.id), folder, o.title, taken=taken, first=path)

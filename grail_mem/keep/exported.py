@@ -65,12 +65,12 @@ class Exported:
 
 
 def selected(view: View, f: Filter, *, whole: bool, skipped: dict[str, str]) -> Iterator[Edited]:
-    """The observations with the bytes of their files, by pages, newest first; those that are hidden last.
+    """The observations with the bytes of their files, by pages, newest first; those that are out of answers last.
 
     Args:
         view: The store.
         f: The conditions.
-        whole: Whether hidden ones come, too.
+        whole: Whether those come, too, that are hidden or whose evidence is gone.
         skipped: Gets the paths of those that cannot be read, with the reasons.
     """
     view.refresh()
@@ -82,9 +82,9 @@ def selected(view: View, f: Filter, *, whole: bool, skipped: dict[str, str]) -> 
         if len(rows) <= _BATCH:
             break
         after = Position(*rows[_BATCH - 1][:3])
-    hidden = sorted(view.hidden - seen) if whole else []
-    for start in range(0, len(hidden), _BATCH):
-        yield from _read(view, hidden[start : start + _BATCH], seen, skipped)
+    silent = sorted(view.silent - seen) if whole else []
+    for start in range(0, len(silent), _BATCH):
+        yield from _read(view, silent[start : start + _BATCH], seen, skipped)
 
 
 def _read(view: View, ids: list[str], seen: set[str], skipped: dict[str, str]) -> Iterator[Edited]:

@@ -19,6 +19,7 @@ from grail_mem.keep.record import Incoming, Skipped
 from grail_mem.model.times import format_time
 from grail_mem.model.ulid import is_id
 from grail_mem.query.view import View
+from grail_mem.store.filename import fits_everywhere
 from grail_mem.store.files import open_folder, read_file, translated, write_staged
 from grail_mem.store.ledger import history
 from grail_mem.store.ledger_line import Entry
@@ -140,7 +141,8 @@ class Beside:
             if not self._owns:
                 self._done.skip(record, "a session takes no sources")
                 continue
-            if not record.path.startswith(f"{SOURCES}/") or unit_of(record.path, self._view.layout.notes) != SOURCES:
+            is_source = record.path.startswith(f"{SOURCES}/") and unit_of(record.path, self._view.layout.notes) == SOURCES
+            if not is_source or not fits_everywhere(record.path):
                 self._done.skip(record, f"{record.path!r} is no path of a source")
                 continue
             try:

@@ -13,10 +13,12 @@ from grail_mem.errors import InputError
 from grail_mem.model.category import IGNORED_FOLDERS
 from grail_mem.model.times import format_time
 
-__all__ = ["date_in_name", "file_name", "is_ignored_dir", "is_observation_file", "slug"]
+__all__ = ["date_in_name", "file_name", "fits_everywhere", "is_ignored_dir", "is_observation_file", "slug"]
 
 MAX_TAIL = 64
 _UNTITLED = "untitled"
+_MAX_NAME_BYTES = 255  # of ext4, APFS and NTFS
+_MAX_PATH_BYTES = 1024  # PATH_MAX of macOS, the least of the usual ones
 # Only so much of a title is read: normalising a long run of combining marks takes quadratic time.
 _MAX_TITLE_READ = 1000
 # A cut inside a word moves back to the last word's end when no more than this share of the slug goes with it. Chosen.
@@ -88,6 +90,17 @@ def file_name(observed_at: datetime, title: str, id: str, tail: int = 6) -> str:
     if not 1 <= tail <= MAX_TAIL:
         raise InputError(f"A file name takes 1 to {MAX_TAIL} characters of the id, such as 6, not {tail}.")
     return f"{format_time(observed_at)[:10]}_{slug(title)}_{id[-tail:].lower()}.md"
+
+
+def fits_everywhere(path: str) -> bool:
+    """Whether a path relative to the root can be made on usual systems: 255 bytes a name, and 1,024 all of it.
+
+    Example:
+        >>> fits_everywhere("memories/a.md"), fits_everywhere(f"memories/{'é' * 128}.md")
+        (True, False)
+    """
+    as_bytes = path.encode(errors="surrogateescape")
+    return len(as_bytes) <= _MAX_PATH_BYTES and all(len(name) <= _MAX_NAME_BYTES for name in as_bytes.split(b"/"))
 
 
 def date_in_name(name: str) -> datetime | None:

@@ -12,7 +12,7 @@ from grail_mem.support import words as known
 from grail_mem.support.dated import is_date, is_within, may_be_one
 from grail_mem.support.difference import DATE_WORDS, OPPOSITE
 from grail_mem.support.fit import third_person
-from grail_mem.support.reading import Sentence, as_written
+from grail_mem.support.reading import Sentence, as_written, is_one_number, number_of
 from grail_mem.support.sameness import Edit, edits
 from grail_mem.support.wording import is_number
 
@@ -119,7 +119,10 @@ def _pair(one: str, other: str, before: str, behind: str, names: frozenset[str],
             return ""
         return None if may_be_one(one, other) else differs
     if is_number(one) and is_number(other) and not is_date(one) and not is_date(other):
-        return differs
+        if is_one_number(one, other, behind):
+            return ""
+        number = number_of(one)
+        return differs if number is None or number != number_of(other) else None
     if {one, other} <= known.UNITS and is_number(before):
         return f"the claim says {before} {as_written(texts[0], one)}, the quote {as_written(texts[1], other)}"
     if {one, other} <= DATE_WORDS or _are_opposite(one, other):

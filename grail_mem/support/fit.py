@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from grail_mem.support import words as known
 from grail_mem.support.dated import is_date, is_within
-from grail_mem.support.reading import Sentence, number_of
+from grail_mem.support.reading import Sentence, is_one_number, number_of
 from grail_mem.support.tails import FREQUENCY, happened, may_open, narrows
 from grail_mem.support.wording import is_number
 
@@ -197,8 +197,8 @@ class _Match:
         if is_date(word) and is_date(here):
             self.score *= NARROWER
             return is_within(here, word)
-        if (number := number_of(word)) is not None:
-            return number == number_of(here)
+        if number_of(word) is not None:
+            return is_one_number(word, here, "".join(self.claim.words[place + 1 : place + 2]))
         if {word, here} == {"is", "'s"}:
             return True
         return self.is_mapped and (self._is_speaker(place) or self._is_inflected(place))
@@ -346,6 +346,8 @@ def _behind(said: Sentence, end: int, claim: Sentence) -> str:
     if following in {"to", "as"} and not (words[end + 1] in known.DETERMINERS or said.names[end + 1]):
         return following
     if (words[end - 1] in known.UNITS or is_number(words[end - 1])) and following in {"to", "and", "per"}:
+        return following
+    if words[end - 1] in known.UNIT_OF and following == "and" and "half" in words[end + 1 : end + 3]:  # an hour and a half
         return following
     return next((word for word in words[end : end + 3] if word in known.RESTRICTIONS), "") or _or(words[end:])
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import date
+from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -37,11 +38,14 @@ _HALF_DAY: Final = re.compile(r"\b([0-9]{1,2})(?:[:.]([0-5][0-9]))?\s?([ap])\.?\
 _MARK: Final = "ʼs"
 """The possessive as a word of its own: its first character is a letter."""
 _JOINED: Final = re.compile(r"(?<=\p{L})(?<!\b(?:" + "|".join(known.TENS) + r"))[-‐‑](?=\p{L})", re.IGNORECASE)
+_BITS: Final = re.compile(r"(?<=[0-9]\s?[MGT])b\b")
+"""Mb are bits, and MB bytes: case tells them apart, which is gone once words are compared."""
 _MINUS: Final = re.compile(r"−\s*(?=[0-9])")
 _FLAG: Final = re.compile(r"(?<!\S)--?(?=\p{L})")
 JOINT: Final = "ʼ"
 """Joins what a hyphen joined into one word: sons-in-law are no sons."""
-_TRAILING_ZEROS: Final = re.compile(r"(?<=[0-9])\.0+$")
+_TRAILING_ZEROS: Final = re.compile(r"(?<=\A-?[0-9]+)\.0+\Z")
+_CODE: Final = re.compile(r"-?0[0-9]")
 _IRONIC: Final = re.compile(r'(?<=\S\s)["“„«]\p{Ll}|["“„«]\p{Ll}[^"“”«»]*["”»](?=\s+\w)')
 _EDGES: Final = "\"'“”‘’«».,;:!?()[]*"
 _DOUBLE_QUOTES: Final = frozenset('"“”«»„')
@@ -172,13 +176,30 @@ def as_said_by(sentence: Sentence, names: Sequence[tuple[str, ...]]) -> Sentence
     return sentence.with_words(words, flags)
 
 
-def number_of(word: str) -> float | None:
-    """The number that a word is; None for dates, times, versions and other words."""
+def number_of(word: str) -> Decimal | None:
+    """The number that a word is; None for dates, times, versions of three parts and other words."""
     if not is_number(word):
         return None
-    with suppress(ValueError):
-        return float(word)
+    with suppress(InvalidOperation):
+        return Decimal(word)
     return None
+
+
+def is_one_number(one: str, other: str, behind: str) -> bool:
+    """Whether two numbers are the same, however they are written; one that may be a name, only as it is written.
+
+    `0042` is a code. `3.10` may be a version unless a unit stands behind it, and is another one than `3.1`.
+
+    Args:
+        one: A number.
+        other: The other one.
+        behind: The word behind it, as it is compared.
+    """
+    if one == other:
+        return True
+    number = number_of(one)
+    is_name = _CODE.match(one) or _CODE.match(other) or ("." in one + other and behind not in known.UNITS)
+    return number is not None and number == number_of(other) and not is_name
 
 
 def _apart(text: str) -> str:
@@ -187,6 +208,7 @@ def _apart(text: str) -> str:
         text = _PRONOUN_IS.sub(r"\1 is", _LETS.sub("let us", text))
         text = _POSSESSIVE.sub(f" {_MARK}", text)
     text = _FLAG.sub(" minus ", _MINUS.sub("-", text))
+    text = _BITS.sub("bit", text)
     text = _JOINED.sub(JOINT, _REPEATED.sub(" ", text))
     return _HALF_DAY.sub(_of_day, _NO_APOSTROPHE.sub(r"\1n't", text))
 

@@ -179,6 +179,7 @@ km kilometre kilometres kilometer kilometers|m metre metres meter meters|cm cent
 mm millimetre millimetres millimeter millimeters|mile miles|ft foot feet|inch inches|l litre litres liter liters|ml millilitre milliliter
 ms millisecond milliseconds|s sec secs second seconds|min mins minute minutes|h hr hrs hour hours|day days|week weeks|month months
 year years|b byte bytes|kb kilobyte kilobytes|mb megabyte megabytes|gb gigabyte gigabytes|tb terabyte terabytes
+mbit megabit megabits|gbit gigabit gigabits|tbit terabit terabits
 $ usd dollar dollars|€ eur euro euros|£ gbp|¥ jpy yen|cent cents|percent|c|f|kw kilowatt kilowatts|w watt watts|v volt volts
 million millions|billion billions|thousand thousands|k|gib|mib|kib|tib|chf
 """

@@ -15,15 +15,20 @@ from hashlib import sha256
 from typing import Any, Final
 
 from grail_mem.errors import InputError, NotFoundError
-from grail_mem.model.observation import Observation
+from grail_mem.model.observation import Observation, fingerprints
 from grail_mem.model.problem import Problem
+from grail_mem.model.quote import find
+from grail_mem.query.passages import own_scope
 from grail_mem.query.view import View
 from grail_mem.store.files import UNKNOWN_STATE, read_file
 from grail_mem.store.layout import CANDIDATES, Layout, candidate_path, is_candidate_path
 from grail_mem.store.ledger import decisions
 from grail_mem.store.ledger_line import CANDIDATE, SUBMIT, Entry
 from grail_mem.store.observation_file import read_observation
+from grail_mem.store.sources import chat_stem, parse_locator, stem_of
+from grail_mem.write.selection import Selection
 from grail_mem.write.traces import LEAST, flattened
+from grail_mem.write.unsaying import Unsaid
 
 UNCLOSED: Final = "unclosed_frontmatter"
 """The problem of a file whose frontmatter has no end, so that its end, evidence included, may be lost."""
@@ -232,6 +237,44 @@ def waiting(view: View) -> Iterator[Observation]:
         if (data := _file_of(view, id_)) is not None:
             with suppress(InputError):  # a file that somebody broke names nothing
                 yield _row_of(view, id_, data)
+
+
+def meant(caller: View, selection: Selection, gone: Unsaid) -> tuple[str, ...]:
+    """Ids of candidates that wait and that conditions mean, or that quote what goes of the sources.
+
+    Args:
+        caller: What the caller may see and do; a candidate that may not be forgotten is none that the conditions mean.
+        selection: The conditions; ids mean observations alone.
+        gone: What goes of the sources.
+    """
+    default, access = caller.access.default_scope, caller.access
+    named = (parse_locator(source) for source in (*gone.turns, *gone.documents))
+    places = {stem_of(locator.path) for locator in named if locator is not None}
+
+    def quotes(o: Observation) -> bool:
+        at = ((item.quote, parse_locator(item.source)) for item in o.evidence)
+        talk = chat_stem(o.session, own_scope(access, o.scope)) if o.session else ""
+        found = (quote for quote, locator in at if (talk if locator is None else stem_of(locator.path)) in places)
+        return any(find(text, quote) is not None for quote in found for text in gone.texts)
+
+    def asked(o: Observation) -> bool:
+        return selection.ids is None and access.may("forget", o.scope) and selection.holds(o, default)
+
+    return tuple(o.id for o in waiting(caller) if asked(o) or quotes(o))
+
+
+def lines_saying(view: View, observations: Sequence[Observation]) -> tuple[str, ...]:
+    """Ids of candidates that became one of these observations or said the same, decided ones among them.
+
+    What the ledger tells of them is a digest of the words, by which they could be guessed.
+    """
+    ids = {o.id for o in observations}
+    prints = {f"{one:016x}" for o in observations for one in fingerprints(o, view.access.default_scope)}
+    return tuple(
+        one.id
+        for one in told(view).values()
+        if one.print_ in prints or (one.decided is not None and detail_in(one.decided, "observation") in ids)
+    )
 
 
 def damaged(view: View) -> Iterator[tuple[str, Problem]]:

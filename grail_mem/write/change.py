@@ -67,7 +67,7 @@ def update(view: View, id_: str, patch: Mapping[str, Any], *, append: str | None
         UnsupportedEvidenceError: A session changes another one's word, or raises its trust, without a quote that says so.
     """
     with quoting_no_secret():
-        _check_patch(patch, append)
+        _check_patch(id_, patch, append)
     with quoting_no_secret(), staging(view.layout) as staging_fd, translated("change the observation"), writing(view):
         now = read_one(view, _current(view, id_))
         view.access.require("write", now.made.scope, id_=id_)
@@ -152,7 +152,7 @@ def _current(view: View, id_: str) -> FileRow:
     return row
 
 
-def _check_patch(patch: Mapping[str, Any], append: str | None) -> None:
+def _check_patch(id_: str, patch: Mapping[str, Any], append: str | None) -> None:
     problems = [f"'{name}' is no field that can be updated." for name in patch if name not in DRAFT_FIELDS]
     problems += [
         f"'{name}' cannot be removed." for name in ("content", "title") if name in patch and patch[name] is None
@@ -161,6 +161,8 @@ def _check_patch(patch: Mapping[str, Any], append: str | None) -> None:
         problems.append("category is changed by `move`.")
     if "slug" in patch:
         problems.append("slug names a new file only.")
+    if isinstance(named := patch.get("supersedes"), str) and named.strip().upper() == id_:
+        problems.append("supersedes names the observation itself.")
     if append is not None and "content" in patch:
         problems.append("append and content cannot be given together.")
     if append is not None and (not isinstance(append, str) or not append.strip()):

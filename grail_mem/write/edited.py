@@ -348,11 +348,13 @@ def _permit(view: View, edited: Edited, right: str) -> None:
     """Let pass what the caller may do to an observation."""
     forgets = edited.data is None or edited.hidden != edited.was_hidden
     needed = "forget" if forgets and right == "write" else right
-    scopes = {edited.made.scope} | ({edited.row.observation.scope} if edited.row else set())
-    for scope in scopes:
-        view.access.require(needed, scope, id_=edited.made.id if edited.row else "")
-    if edited.row and right == "write" and len(scopes) > 1:  # those who are left cannot read it any more
-        view.access.require("forget", edited.row.observation.scope, id_=edited.made.id)
+    was = edited.row.observation.scope if edited.row else None
+    if edited.row:
+        view.access.require(needed, was, id_=edited.made.id)
+    if not edited.row or edited.made.scope != was:
+        view.access.require(needed, edited.made.scope)
+    if edited.row and right == "write" and edited.made.scope != was:  # those who are left cannot read it any more
+        view.access.require("forget", was, id_=edited.made.id)
 
 
 def _entry(edited: Edited, at: str, actor: str, reason: str) -> Entry:

@@ -18,6 +18,7 @@ from grail_mem.model.observation import Observation
 from grail_mem.model.times import format_time
 from grail_mem.model.ulid import new_id
 from grail_mem.query.find import locate_all
+from grail_mem.query.passages import own_scope
 from grail_mem.query.view import View
 from grail_mem.store.files import translated
 from grail_mem.store.layout import candidate_path
@@ -25,14 +26,14 @@ from grail_mem.store.ledger_line import ERASE, Entry
 from grail_mem.store.receipt import detail_of, detail_of_said, text_of
 from grail_mem.store.sources import parse_locator
 from grail_mem.write.approve import declined
-from grail_mem.write.candidates import drop_decided, saying
+from grail_mem.write.candidates import drop_decided, lines_saying, meant, saying, waiting
 from grail_mem.write.change import Changed
 from grail_mem.write.edited import Edited, commit, read_all
 from grail_mem.write.placed_sources import placings_of_sources
 from grail_mem.write.selection import Selection, everything, names_of_evidence, nothing_with, selected
 from grail_mem.write.staged import staging, writing
 from grail_mem.write.sweep import announce, intent_of, sweep, withdraw
-from grail_mem.write.traces import Traces, traces_of, words_in, words_of
+from grail_mem.write.traces import Traces, copies_of, traces_of, words_in, words_of
 from grail_mem.write.unlinked import edits_without
 from grail_mem.write.unsaid import unsaid
 from grail_mem.write.unsaying import Unsaid
@@ -59,7 +60,8 @@ class Erased:
         segments: Segments of the search index that were made anew.
         n_vectors: Vectors that went, those of earlier versions of any observation among them.
         still_said: By id, other observations that say the same; the content is then not kept from coming back.
-        candidates: Candidates that waited and said the same, alone or among other things; they are declined.
+        candidates: Candidates that waited and were meant, quoted what goes, or said the same, alone or among other things; they
+            are declined.
         quoting: Observations whose content holds that of an erased one; look at them.
         turns: Turns of transcripts that were emptied, as locators; those of removed transcripts among them.
         sources: Files of sources that were removed, relative to the root.
@@ -144,27 +146,47 @@ class _Asked:
 
 
 class Found(NamedTuple):
-    """What goes, and what changes because of it."""
+    """What goes, and what changes because of it.
+
+    Attributes:
+        held: Ids of candidates that go.
+        suggested: What they say and no observation that stays does.
+        strays: Files that carry the id of an erased observation above other words; they stay, and count no longer.
+    """
 
     traces: Traces
     unsaid: Unsaid
     edits: list[Edited]
     held: tuple[str, ...]
+    suggested: tuple[Observation, ...] = ()
+    strays: tuple[str, ...] = ()
 
 
 def _found(asked: _Asked, reason: str) -> Found:
     """Everything that goes; the view must be up to date."""
     view = asked.view
     targets = {o.id: o for o in _targets(asked)}
+    copies = copies_of(view, targets)
+    said = {_text(view, o) for o in targets.values()}
+    targets |= {o.id: o for o in copies if _text(view, o) in said}
     others = [o for o in everything(view) if o.id not in targets]
     gone = unsaid(asked.caller, view, asked.selection, list(targets.values()), others, with_sources=asked.with_sources)
     along = {o.id: o for o in others if o.id in gone.going}
-    if not targets and not along and gone.is_nothing:
+    held = meant(asked.caller, asked.selection, gone)
+    if not targets and not along and not held and gone.is_nothing:
         raise nothing_with(asked.selection)
     going = [o for _, o in sorted((targets | along).items())]
-    traces = traces_of(view, going, gone, reason)
+    held = tuple(sorted({*held, *saying(view, going)}))
+    stays = {_text(view, o) for o in others if o.id not in along} if held else set()
+    suggested = tuple(o for o in waiting(view) if o.id in held and _text(view, o) not in stays)
+    traces = traces_of(view, going, gone, reason, candidates={*held, *lines_saying(view, going)})
     edits = edits_without(view, traces, gone, asked.selection)
-    return Found(traces, gone, edits, saying(view, traces.observations))
+    strays = tuple(o.path for o in copies if o.id not in targets)
+    return Found(traces, gone, edits, held, suggested, strays)
+
+
+def _text(view: View, o: Observation) -> str:
+    return text_of(o.title, o.content, own_scope(view.access, o.scope))
 
 
 def _erase(asked: _Asked, *, reason: str, actor: str, dry_run: bool) -> Erased:
@@ -303,7 +325,7 @@ def _observations(view: View, ids: Sequence[str]) -> list[Observation]:
 
 
 def receipts_of(found: Found, actor: str, reason: str) -> list[Entry]:
-    """One receipt an observation, one a removed source, and those of the words of turns and documents.
+    """One receipt an observation or candidate, one a removed source, and those of the words of turns and documents.
 
     Where somebody else says the same as an observation, the content is not held against anybody.
     """
@@ -311,7 +333,7 @@ def receipts_of(found: Found, actor: str, reason: str) -> list[Entry]:
     traces, said = found.traces, found.unsaid.said
     told = [
         (o.id, "" if o.id in traces.twins else detail_of(text_of(o.title, o.content, o.scope), salt))
-        for o in traces.observations
+        for o in (*traces.observations, *found.suggested)
     ]
     told += [(id_, "") for id_ in found.unsaid.ids]
     told += [(new_id(), detail_of_said(said[at : at + _AT_ONCE], salt)) for at in range(0, len(said), _AT_ONCE)]
@@ -320,7 +342,7 @@ def receipts_of(found: Found, actor: str, reason: str) -> list[Entry]:
 
 
 def _erased(view: View, found: Found, reason: str, *, dry_run: bool) -> Erased:
-    traces, gone, edits, held = found
+    traces, gone, edits, held, _, strays = found
     told = words_of(traces.observations).isdisjoint(words_in(reason)) and traces.alone.isdisjoint(words_in(reason))
     earlier = sorted(
         {id_ for o in traces.observations for id_ in predecessors(o)} - {o.id for o in traces.observations}
@@ -329,6 +351,11 @@ def _erased(view: View, found: Found, reason: str, *, dry_run: bool) -> Erased:
     removed = tuple(file.path for file in gone.files if file.data is None)
     warnings = [warning for edited in edits for warning in edited.warnings]
     warnings += _remarks(told=told, still=traces.twins, quoting=traces.quoting, kept=gone.kept, earlier=earlier)
+    warnings += [
+        f"{path} carries the id of an erased observation above other words, and counts no longer: delete the file, or "
+        "take its id line out to keep it."
+        for path in strays
+    ]
     n_bytes = sum(len(edited.old) for edited in read_all(view, [o.id for o in traces.observations]).values())
     n_bytes += sum(len(file.former) - len(file.data or b"") for file in gone.files)
     return Erased(

@@ -24,6 +24,7 @@ from grail_mem.store.observation_render import render_observation
 from grail_mem.write.candidates import ORIGINS, Told, told
 from grail_mem.write.evidence import CAPS, capped, with_evidence
 from grail_mem.write.permit import for_caller
+from grail_mem.write.receipts import blocks
 from grail_mem.write.screening import quoting_no_secret
 from grail_mem.write.staged import Placing, discard, make_durable, place, stage, staging, writing
 from grail_mem.write.validate import Draft, make_observation, read_draft
@@ -34,8 +35,8 @@ class Submitted:
     """What became of one submission.
 
     Attributes:
-        id: The candidate; the one that says the same when there is one.
-        created: False when the same was submitted before.
+        id: The candidate; the one that says the same when there is one, and the id that was erased when the same was.
+        created: False when the same was submitted before, or erased.
         status: `pending`, or what was decided on the same before.
         warnings: What was adjusted or is worth knowing.
     """
@@ -78,6 +79,10 @@ def submit(view: View, drafts: Sequence[Mapping[str, Any]], *, origin: object, a
                 there = next((known[one] for one in (print_, *others) if one in known), None)
                 if there is not None:
                     results.append(Submitted(there.id, created=False, status=there.status, warnings=warnings))
+                    continue
+                if (erased := blocks(view, o)) is not None:
+                    note = f"the same was erased on {erased.at[:10]}, so it is not suggested again."
+                    results.append(Submitted(erased.id, created=False, status="declined", warnings=(*warnings, note)))
                     continue
                 known[print_] = Told(o.id, "pending", str(origin), print_, Entry(SUBMIT, o.id))
                 new[print_] = o

@@ -53,7 +53,7 @@ class Intent:
         whole: Lines of the ledger of which everything goes that can, as clone and number.
         partial: Turns that are not final: the name of their file, and which ids of it go; all when none is named.
         sources: Whether something of the sources goes.
-        emptied: Ids of files of sources that go: every line of the ledger about them is emptied.
+        emptied: Ids of files of sources and of candidates that go: every line of the ledger about them is emptied.
     """
 
     ids: tuple[str, ...]
@@ -69,16 +69,9 @@ class Intent:
 
 def intent_of(view: View, traces: Traces, unsaid: Unsaid, receipts: Sequence[Entry], beside: Collection[str]) -> Intent:
     """What is to be swept after some observations and parts of sources were erased; beside that, further files that go."""
-    folders: set[str] = set()
-    for o in traces.observations:
-        folder = o.path.rpartition("/")[0]
-        while folder and folder != view.layout.notes:
-            folders.add(folder)
-            folder = folder.rpartition("/")[0]
-    ordered = tuple(sorted(folders, key=lambda name: (-name.count("/"), name)))
     return Intent(
         tuple(entry.id for entry in receipts), traces.proposals, (*traces.undo_records, *traces.sets, *beside), traces.lines,
-        ordered, traces.whole, unsaid.partial, not unsaid.is_nothing, unsaid.ids,
+        traces.folders, traces.whole, unsaid.partial, not unsaid.is_nothing, (*unsaid.ids, *traces.candidates),
     )  # fmt: skip
 
 

@@ -9,18 +9,23 @@ import json
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from grail_mem.errors import InputError
 from grail_mem.index.purge import Stale, stale
 from grail_mem.model.lineage import relatives
 from grail_mem.model.observation import Entity, Evidence, Observation, Relationship
+from grail_mem.query.claims import DUPLICATE
 from grail_mem.query.passages import own_scope
 from grail_mem.query.view import View
 from grail_mem.store import redaction
+from grail_mem.store.files import read_file
 from grail_mem.store.layout import OUTPUT, UNDO, Layout
-from grail_mem.store.ledger import chains
+from grail_mem.store.ledger import about, chains
+from grail_mem.store.observation_file import read_observation
 from grail_mem.store.receipt import text_of
 from grail_mem.store.redaction import Line
 from grail_mem.store.snapshot import names
@@ -54,6 +59,8 @@ class Traces:
         snapshots: Names of the snapshots.
         stale: What goes of the search index and of the vectors.
         alone: Words of what goes of the sources that no other observation has, as far as somebody asked.
+        candidates: Ids of candidates that said the same, waiting and decided.
+        folders: Folders in which they lie or lay, relative to the root, the deepest first.
     """
 
     observations: tuple[Observation, ...]
@@ -69,10 +76,22 @@ class Traces:
     snapshots: tuple[str, ...]
     stale: Stale
     alone: frozenset[str] = frozenset()
+    candidates: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
 
 
-def traces_of(view: View, observations: Sequence[Observation], unsaid: Unsaid, reason: str = "") -> Traces:
-    """Find every trace of some observations and of what goes of the sources; the view must be up to date."""
+def traces_of(
+    view: View, observations: Sequence[Observation], unsaid: Unsaid, reason: str = "", *, candidates: Collection[str] = ()
+) -> Traces:
+    """Find every trace of some observations and of what goes of the sources; the view must be up to date.
+
+    Args:
+        view: All there is.
+        observations: What goes.
+        unsaid: What goes of the sources.
+        reason: Why, which may say some of it.
+        candidates: Ids of candidates of which the ledger shall tell no digest any more.
+    """
     layout = view.layout
     ids = frozenset(o.id for o in observations)
     said = words_in(" ".join(unsaid.texts))
@@ -90,7 +109,7 @@ def traces_of(view: View, observations: Sequence[Observation], unsaid: Unsaid, r
     proposals |= {id_ for _, id_ in hit}
     proposals |= set(_decided_on(layout, ids))
     lines = tuple(line for line, entry in reasons if words_in(entry.reason) & survey.alone)
-    redacted = ids | proposals - {""} | set(unsaid.ids)
+    redacted = ids | proposals - {""} | set(unsaid.ids) | set(candidates)
     paths = {file.path for file in unsaid.files}
     whole = tuple(line for path in chains(layout) for line in redaction.lines_about(path, paths)) if paths else ()
     return Traces(
@@ -98,7 +117,36 @@ def traces_of(view: View, observations: Sequence[Observation], unsaid: Unsaid, r
         tuple(sorted({where for where, _ in hit})),
         tuple(f"{UNDO}/{name}" for name in undo), lines, whole,
         sum(redaction.count(path, redacted, lines, whole) for path in chains(layout)), tuple(names(layout)), stale(view, ids), survey.alone,
+        tuple(sorted(candidates)), _folders(layout, observations),
     )  # fmt: skip
+
+
+def copies_of(view: View, ids: Collection[str]) -> tuple[Observation, ...]:
+    """Observations whose files carry the id of one of these, as copies by hand do; each counts under an id of its own."""
+    doubled = {problem.where for problem in view.problems() if problem.code == DUPLICATE}
+    return tuple(o for o in everything(view) if o.path in doubled and _written_id(view, o.path) in ids) if doubled else ()
+
+
+def _written_id(view: View, path: str) -> str:
+    """The id that a file gives; empty when it cannot be read."""
+    with suppress(OSError, InputError):
+        data, state = read_file(view.layout.root / path)
+        return read_observation(data, path, "", state, zone=view.settings.zone).observation.id
+    return ""
+
+
+def _folders(layout: Layout, observations: Sequence[Observation]) -> tuple[str, ...]:
+    """The folders of files that observations have or had, with those above; a category that one was moved out of is a word of it."""
+    ids = {o.id for o in observations}
+    paths = {o.path for o in observations}
+    paths |= {path for entry in about(layout, ids) for path in (entry.path, entry.was)}
+    found: set[str] = set()
+    for path in paths:
+        folder = path.rpartition("/")[0]
+        while folder and folder != layout.notes:
+            found.add(folder)
+            folder = folder.rpartition("/")[0]
+    return tuple(sorted(found, key=lambda name: (-name.count("/"), name)))
 
 
 def _hit(text: str, ids: Collection[str], alone: Collection[str]) -> bool:

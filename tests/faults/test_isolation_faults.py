@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from grail_mem import Memory
-from grail_mem.errors import AccessError, ConflictError, EvidenceNotFoundError, GrailError
+from grail_mem.errors import AccessError, ConflictError, EvidenceNotFoundError, GrailError, NotFoundError
 from grail_mem.memory.session import Session
 from grail_mem.store.sources import chat_stem
 
@@ -121,6 +121,20 @@ def test_the_right_to_write_takes_nothing_away_from_others(tmp_path: Path) -> No
             memory.revoke(grant.id)
             memory.grant("user:u1", "team:blue", ["read", "write", "forget"])
             assert session.update(theirs.id, scope="private").changed
+
+
+def test_a_scope_that_may_not_be_written_is_what_a_refusal_names(tmp_path: Path) -> None:
+    """An observation that a session reads is not called missing because of where it was to go; what it cannot read is."""
+    with Memory(tmp_path) as memory:
+        memory.grant("user:u1", "org:store", ["read", "write", "forget"])
+        seen = memory.add_observation(content="Seen by all.")
+        unseen = memory.add_observation(content="Seen by one.", scope="user:u2")
+        with memory.session(user_id="u1", agent_id="a") as session:
+            with pytest.raises(AccessError, match="may not write in the scope user:u2"):
+                session.update(seen.id, scope="user:u2")
+            for scope in ("user:u2", "org:store", "agent:a/u1"):
+                with pytest.raises(NotFoundError):
+                    session.update(unseen.id, scope=scope)
 
 
 def test_what_was_erased_stays_away_under_either_name_of_the_default_scope(tmp_path: Path) -> None:

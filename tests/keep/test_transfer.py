@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +123,59 @@ def test_references_follow_in_a_store_that_knows_only_the_taken_id(store: Path, 
         again = target.import_file(path)
         assert not again.changed, again
         assert again.remapped == done.remapped
+
+
+def test_what_is_out_of_answers_for_want_of_evidence_is_exported_too(tmp_path: Path) -> None:
+    """An export without a condition is everything; the copy keeps it out of answers as well, and gives it back with its source."""
+    with Memory(tmp_path / "store") as memory:
+        document = memory.ingest_text("The lake is frozen until April.").source
+        kept = memory.add_observation(
+            content="The lake is frozen.", evidence={"quote": "The lake is frozen until April", "source": document}
+        )
+        said = (tmp_path / "store" / document).read_bytes()
+        (tmp_path / "store" / document).write_text("Nothing of that.")
+        assert memory.verify().suspended == (kept.id,)
+        done = memory.export(tmp_path / "all.jsonl")
+        assert (done.n_observations, done.n_hidden) == (1, 0)
+    with Memory(tmp_path / "copy") as copy:
+        copy.import_file(tmp_path / "all.jsonl")
+        assert copy.get(kept.id).evidence[0].source == document
+        assert copy.recall().observations == ()
+        (tmp_path / "copy" / document).write_bytes(said)
+        copy.verify()
+        assert [o.id for o in copy.recall().observations] == [kept.id]
+
+
+@pytest.mark.parametrize(
+    ("path", "becomes"),
+    [
+        (f"memories/a/{'n' * 300}.md", "memories/a/2026-01-01_odd_000000.md"),
+        (f"memories/a/{'é' * 140}.md", "memories/a/2026-01-01_odd_000000.md"),
+        (f"memories/{'n' * 300}/odd.md", ""),
+        (f"memories/{'n/' * 600}odd.md", ""),
+        (f"sources/{'n' * 300}.txt", ""),
+        (f"sources/{'n/' * 600}odd.txt", ""),
+    ],
+    ids=["name", "name in bytes", "folder", "depth", "source", "depth of a source"],
+)
+def test_a_record_whose_path_is_too_long_for_a_disk_stops_no_other(tmp_path: Path, path: str, becomes: str) -> None:
+    """A name is made anew; a folder would be another category, so that record is skipped and listed."""
+    with Memory(tmp_path / "store") as memory:
+        good = memory.add_observation(content="A plain note.")
+        memory.export(tmp_path / "all.jsonl")
+    lines = (tmp_path / "all.jsonl").read_text().splitlines()
+    id_ = "01JXYZ00000000000000000000"
+    file = f"---\nid: {id_}\ntitle: odd\nobserved_at: 2026-01-01\n---\nIt has a long name.\n"
+    odd = {"type": "source" if path.startswith("sources") else "observation", "id": id_, "path": path, "file": file}
+    odd["sha256"] = sha256(file.encode()).hexdigest()
+    (tmp_path / "odd.jsonl").write_text("\n".join([lines[0], json.dumps(odd), *lines[1:-1]]) + "\n")
+    with Memory(tmp_path / "new") as new:
+        done = new.import_file(tmp_path / "odd.jsonl", partial=True)
+        there = {o.id: o.path for o in new.recall().observations}
+        assert good.id in there
+        assert there.get(id_, "") == becomes
+        assert [one.line for one in done.skipped if one.line == 2] == ([] if becomes else [2])
+        assert new.check().problems == ()
 
 
 def test_a_condition_exports_only_what_meets_it(store: Path, tmp_path: Path) -> None:

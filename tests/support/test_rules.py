@@ -36,6 +36,9 @@ SAID_OTHERWISE = [
     ("Ann might sell the boat.", "I might sell the boat."),
     ("If it rains, Ann takes the bus.", "If it rains, I take the bus."),
     ("- **Ann** lives in Bern.", "> I live in *Bern*."),
+    ("Ann owes 2.50 dollars.", "I owe $2.5."),
+    ("Ann uses Python 3.10.", "I use Python 3.10."),
+    ("Ann's limit is 10 megabits.", "My limit is 10 Mb."),
 ]
 
 
@@ -58,6 +61,8 @@ CONTRADICTED = [
     ("Ann prefers Vim to Emacs.", "I prefer Emacs to Vim."),
     ("Ann is older than Bob.", "Bob is older than me."),
     ("Nobody reviewed the patch.", "Everybody reviewed the patch."),
+    ("Ann's limit is 10 MB.", "My limit is 10 Mb."),
+    ("Ann's id is 12345678901234567890.", "My id is 12345678901234567891."),
 ]
 
 
@@ -130,6 +135,7 @@ LESS = [  # the claim's words are there, and something around them changes what 
     ("Bob knows the code?", "Bob knows the code."),
     ("", "Bob knows the code."),
     ("Bob knows the code.", ""),
+    ("The talk lasts an hour.", "The talk lasts an hour and a half."),
 ]
 
 
@@ -138,6 +144,20 @@ def test_words_that_say_less_than_the_claim_do_not_support_it(claim: str, quote:
     found = check_support(claim, quote, speaker="Ann")
     assert found.verdict != "supported"
     assert found.reasons
+
+
+@pytest.mark.parametrize(
+    ("claim", "quote"),
+    [
+        ("Ann uses Python 3.10.", "I use Python 3.1."),
+        ("The server has version 2.1.0.", "The server has version 2.10."),
+        ("The server has version 2.10.", "The server has version 2.1."),
+        ("The code is 0042.", "The code is 42."),
+        ("The code is 42.", "The code is 042."),
+    ],
+)
+def test_a_number_that_may_be_a_name_is_the_same_only_as_it_is_written(claim: str, quote: str) -> None:
+    assert verdict(claim, quote) in {"unsupported", "contradicted"}
 
 
 def test_a_quote_that_says_both_supports_neither() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -249,6 +250,63 @@ def test_what_is_erased_is_in_no_candidate_either(memory: Memory) -> None:
     assert [one.id for one in memory.candidates()] == [else_.id]
     assert not [path for path in memory.root.rglob("*") if path.is_file() and b"zebrawood" in path.read_bytes()]
     assert [one.status for one in memory.submit(draft(f"Bob says: {said} So be it."))] == ["declined"]
+
+
+def test_candidates_of_a_person_or_a_conversation_are_erased_with_it(memory: Memory) -> None:
+    """By scope, by session, and by the turn that they quote, with no observation beside them; those of others stay."""
+    for user in ("ann", "bob"):
+        with memory.session(user_id=user, agent_id="bot", session=f"talk of {user}") as session:
+            session.ingest_chat([{"role": "user", "text": "I prefer zebrawood to oak."}])
+            assert [one.created for one in session.finish()] == [True]
+            session.submit({"content": f"The desk of {user} is of teak."}, origin="tool")
+    by_ann = {one.id for one in memory.candidates() if "ann" in one.actor}
+    planned = memory.erase(user="ann", reason="asked", dry_run=True)
+    done = memory.erase(user="ann", reason="asked")
+    assert set(planned.candidates) == set(done.candidates) == by_ann
+    assert {one.actor for one in memory.candidates()} == {"agent:bot/bob"}
+    quoting, other = (one for one in memory.candidates() if one.actor == "agent:bot/bob")
+    assert memory.erase(session="talk of bob", reason="asked").candidates == (quoting.id,)
+    with memory.session(user_id="bob", agent_id="bot") as session:
+        assert session.erase(scope="agent:bot/bob", reason="mine").candidates == ()  # told to the owner alone
+    assert memory.candidates() == ()
+    assert other.id != quoting.id
+    for words in (b"zebrawood", b"teak"):
+        assert not [path for path in memory.root.rglob("*") if path.is_file() and words in path.read_bytes()]
+
+
+def test_what_was_erased_is_not_suggested_again(memory: Memory) -> None:
+    """As an observation or as a candidate that never became one: no file holds it again until it is told on purpose."""
+    kept = memory.add_observation(content="Dana keeps the zebrawood key in the attic.")
+    memory.submit({"content": "The zebrawood chest of Dana stands in the hall.", "scope": "user:dana"})
+    memory.erase([kept.id], reason="asked")
+    memory.erase(scope="user:dana", reason="asked")
+    again = memory.submit([
+        {"content": "Dana keeps the zebrawood key in the attic."},
+        {"content": "The zebrawood chest of Dana stands in the hall.", "scope": "user:dana"},
+    ])  # fmt: skip
+    assert [(one.created, one.status) for one in again] == [(False, "declined"), (False, "declined")]
+    assert all("erased on" in one.warnings[-1] for one in again)
+    assert not [path for path in memory.root.rglob("*") if path.is_file() and b"zebrawood" in path.read_bytes()]
+    memory.add_observation(content="Dana keeps the zebrawood key in the attic.", again=True)
+    (free,) = memory.submit({"content": "Dana keeps the zebrawood key in the attic.", "category": "home"})
+    assert free.created
+
+
+def test_the_ledger_keeps_no_digest_of_a_candidate_whose_words_were_erased(memory: Memory) -> None:
+    """Its fingerprint and the digest of its file are made without a slow function: whoever has the ledger could guess by them."""
+    approved, declined = memory.submit([draft("Dana keeps bees on the roof."), draft("Dana sold the boat.")])
+    (done,) = memory.approve(approved.id)
+    memory.decline(declined.id, reason="no")
+    kept = memory.add_observation(**draft("Dana sold the boat."))
+    lines = [line for path in (memory.root / ".grail/ledger").iterdir() for line in path.read_text().splitlines()]
+    told = [json.loads(line)["open"] for line in lines if '"action":"submit"' in line]
+    digests = [one[name] for one in told for name in ("digest", "fingerprint")]
+    assert len(digests) == 4
+    memory.erase([done.observation, kept.id], reason="asked")
+    left = "".join(path.read_text() for path in (memory.root / ".grail/ledger").iterdir())
+    assert [one for one in digests if one in left] == []
+    assert {one.status for one in memory.candidates(status="all")} == {"approved", "declined"}
+    assert memory.check().problems == ()
 
 
 @pytest.mark.parametrize("left", [b"", b"---\nid: x\ntitle: [", b"\0" * 50])

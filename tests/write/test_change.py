@@ -106,6 +106,24 @@ def test_a_wrong_update_is_refused_and_changes_nothing(memory: Memory, fields: d
     assert (memory.root / w.path).read_bytes() == before
 
 
+def test_nothing_takes_its_own_place(memory: Memory) -> None:
+    w = memory.add_observation(content="x")
+    for own in (w.id, f" {w.id.lower()} "):
+        with pytest.raises(InputError, match="itself"):
+            memory.update(w.id, supersedes=own)
+    assert memory.get(w.id).supersedes is None
+
+
+def test_an_update_to_erased_words_is_refused_in_words_that_hold(memory: Memory) -> None:
+    """The observation that would say them is named, and not called erased."""
+    gone = memory.add_observation(content="The vault code is written under the desk.")
+    memory.erase(gone.id, reason="asked")
+    other = memory.add_observation(title="Desk", content="It is of oak.")
+    with pytest.raises(ConflictError, match="'Desk' says what was erased on"):
+        memory.update(other.id, content="The vault code is written under the desk.", title="Desk")
+    assert memory.get(other.id).content == "It is of oak."
+
+
 def test_a_move_keeps_id_and_content(memory: Memory) -> None:
     """The file goes to the other folder and its category line follows."""
     w = memory.add_observation(title="T", content="C", category="a")

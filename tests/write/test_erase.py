@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -106,6 +107,40 @@ def test_no_word_of_what_was_erased_is_left(tmp_path: Path) -> None:
         assert places_with(root, WORDS) == []
         waiting = memory.proposals()
         assert [p for p in waiting if p.changes[0].get("fields") == {"tags": ["other"]}]
+
+
+def test_folders_that_it_was_moved_out_of_go_with_it(tmp_path: Path) -> None:
+    """A category is a word of the observation; one in which something else lies stays."""
+    with Memory(tmp_path) as memory:
+        made = memory.add_observation(content="It was here.", category=f"work/{WORDS[0]}/{WORDS[1]}")
+        memory.add_observation(content="This stays.", category="work/other")
+        memory.move(made.id, f"home/{WORDS[2]}")
+        memory.move(made.id, "work")
+        memory.erase(made.id, reason="request")
+        memory.compact()
+        assert places_with(tmp_path, WORDS[:3]) == []
+        assert not (tmp_path / "memories/home").exists()
+        assert [o.content for o in memory.recall().observations] == ["This stays."]
+
+
+def test_a_copy_of_its_file_goes_along_and_one_with_other_words_is_named(tmp_path: Path) -> None:
+    """Both carry its id, so neither may count afterwards; what says something else is a person's to keep or to delete."""
+    with Memory(tmp_path) as memory:
+        made = memory.add_observation(content=f"She lives in {WORDS[0]}.", category="people")
+        text = (tmp_path / made.path).read_text()
+        (tmp_path / "memories/copy.md").write_text(text)
+        other = tmp_path / "memories/other.md"
+        other.write_text(text.replace(f"She lives in {WORDS[0]}.", "A file made from it says this.").replace(WORDS[0], "it"))
+        memory.sync()
+        assert len(memory.recall().observations) == 3
+        done = memory.erase(made.id, reason="request")
+        assert "memories/copy.md" in done.files
+        assert done.still_said == {}
+        assert [w for w in done.warnings if "memories/other.md carries the id" in w]
+        assert places_with(tmp_path, [WORDS[0]]) == []
+        other.write_text(re.sub(r"id: \w+\n", "", other.read_text()))
+        memory.sync()
+        assert [o.content for o in memory.recall().observations] == ["A file made from it says this."]
 
 
 @pytest.mark.slow
