@@ -104,9 +104,9 @@ class Chain:
         written: The entries that came to stand in it since it was opened.
     """
 
-    def __init__(self, path: Path, descriptor: int, head: Head, written: list[Entry]) -> None:
-        self.clone, self.head, self.written = path.stem, head, written
-        self._path, self._descriptor = path, descriptor
+    def __init__(self, layout: Layout, clone: str, descriptor: int, head: Head, written: list[Entry]) -> None:
+        self.clone, self.head, self.written = clone, head, written
+        self._layout, self._descriptor = layout, descriptor
 
     def draft(self, entries: Sequence[Entry]) -> Drafted:
         """Entries as they are to be written next."""
@@ -125,6 +125,10 @@ class Chain:
             return None
         head = Head(self.head.offset + len(line), link.entry.seq, digest_of(line), link.entry.at)
         return Drafted([link.entry], [line], head)
+
+    @property
+    def _path(self) -> Path:
+        return self._layout.ledger / f"{self.clone}.jsonl"
 
     def entries(self) -> list[Entry]:
         """Every entry in it."""
@@ -240,7 +244,7 @@ class Ledger:
             entries: list[Entry] = []
             if head.offset != os.fstat(descriptor).st_size:
                 entries, head = self._close_fragment(descriptor, clone)
-            chain = Chain(self._layout.ledger / f"{clone}.jsonl", descriptor, head, entries)
+            chain = Chain(self._layout, clone, descriptor, head, entries)
             yield chain
             self.heads[clone] = chain.head
         finally:
