@@ -16,7 +16,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from grail_mem.store.files import FILE_MODE, FOLDER_MODE, sync_folder, write_all
+from grail_mem.store.files import FILE_MODE, FOLDER_MODE, read_all, sync_folder, write_all
 from grail_mem.store.layout import Layout
 from grail_mem.store.ledger_line import (
     DECISIONS,
@@ -53,9 +53,12 @@ def read_chain(path: Path, head: Head = START, *, thorough: bool = False) -> tup
     closed by the next writer's newline and skipped here. So is a line that stands there already: when lines were emptied
     in two clones, a merge that keeps both sides keeps such lines twice.
     """
-    with path.open("rb") as file:
-        file.seek(head.offset)
-        data = file.read()
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.lseek(descriptor, head.offset, os.SEEK_SET)
+        data = read_all(descriptor, max(0, os.fstat(descriptor).st_size - head.offset))
+    finally:
+        os.close(descriptor)
     return read_lines(data, path.stem, head, thorough=thorough)
 
 
