@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import Any, Final
@@ -191,7 +191,21 @@ def fingerprint(observation: Observation) -> int:
     A time that was not given by the writer (`observed_at` equal to `recorded_at`) is left out, so that a repeated call
     without a time is the same statement.
     """
-    return fingerprint_of(
+    before, after = _said_by(observation)
+    return fingerprint_of(*before, observation.scope, *after)
+
+
+def fingerprints(observation: Observation, default_scope: str) -> tuple[int, ...]:
+    """The digests of the same statement however its scope is named: its own, then, in the default scope, the other one."""
+    own = observation.scope
+    named = (own,) if own not in (None, default_scope) else (own, default_scope if own is None else None)
+    before, after = _said_by(observation)
+    return tuple(fingerprint_of(*before, scope, *after) for scope in named)
+
+
+def _said_by(observation: Observation) -> tuple[tuple[object, ...], tuple[object, ...]]:
+    """What `fingerprint_of` takes of an observation, before its scope and behind it."""
+    before = (
         category_key(observation.category),
         observation.title,
         observation.content,
@@ -205,18 +219,8 @@ def fingerprint(observation: Observation) -> int:
         observation.kind,
         observation.attribute,
         observation.source,
-        observation.scope,
-        *spoken(observation.session, observation.turn, observation.speaker),
     )
-
-
-def fingerprints(observation: Observation, default_scope: str) -> tuple[int, ...]:
-    """The digests of the same statement however its scope is named: its own, then, in the default scope, the other one."""
-    own = fingerprint(observation)
-    if observation.scope not in (None, default_scope):
-        return (own,)
-    other = default_scope if observation.scope is None else None
-    return own, fingerprint(replace(observation, scope=other))
+    return before, spoken(observation.session, observation.turn, observation.speaker)
 
 
 def spoken(session: str | None, turn: int | None, speaker: str | None) -> tuple[object, ...]:

@@ -10,7 +10,7 @@ import re
 from functools import cache
 from typing import Final
 
-from grail_mem.model.tongues import LOOKALIKES, gives_orders
+from grail_mem.model.tongues import LOOKALIKES, beginnings, begun_in, gives_orders
 
 _ORDERS: Final[dict[str, tuple[tuple[tuple[str, ...], str], ...]]] = {
     "instruction": (
@@ -65,7 +65,14 @@ _ORDERS: Final[dict[str, tuple[tuple[tuple[str, ...], str], ...]]] = {
         (("url(",), r"\burl\(\s{0,8}[\"']?(?:https?:)?//"),
     ),
 }  # fmt: skip
-"""By what it reads like: words of which one must stand in the text for a pattern to be tried, and the pattern."""
+"""By what it reads like: marks of which one must stand in the text for a pattern to be tried, and the pattern.
+
+Where the pattern is found, no Latin letter stands before the mark: a word begins there.
+"""
+_SOUGHT: Final = tuple(
+    (name, beginnings(marks), marks, pattern) for name, tried in _ORDERS.items() for marks, pattern in tried
+)
+"""The same with how words begin in a text that has one of the marks; none where that cannot be told."""
 
 
 MEANINGS: Final = {
@@ -92,16 +99,22 @@ def reads_like(folded: str) -> tuple[str, ...]:
     Args:
         folded: The text in lower case, without accents and hidden characters; see `tongues.folded`.
     """
-    found = _read(folded)
-    if gives_orders(folded):
+    begun = begun_in(folded)
+    found = _read(folded, begun)
+    if gives_orders(folded, begun):
         found.add("instruction")
     if not folded.isascii() and (latin := folded.translate(LOOKALIKES)) != folded:
-        found |= _read(latin)
+        found |= _read(latin, begun_in(latin))
     return tuple(name for name in _ORDERS if name in found)
 
 
-def _read(folded: str) -> set[str]:
-    return {name for name, tried in _ORDERS.items() if any(_holds(folded, *one) for one in tried)}
+def _read(folded: str, begun: frozenset[str]) -> set[str]:
+    """What a text reads like; most patterns are passed over since no word begins as one of their marks does."""
+    found: set[str] = set()
+    for name, own, marks, pattern in _SOUGHT:
+        if name not in found and not (own and begun.isdisjoint(own)) and _holds(folded, marks, pattern):
+            found.add(name)
+    return found
 
 
 def _holds(folded: str, marks: tuple[str, ...], pattern: str) -> bool:

@@ -32,6 +32,7 @@ from grail_mem.model.secret_kinds import (
     VALUE,
 )
 
+_MARKS: Final = tuple(mark for _, marks, _ in FORMS for mark in marks)
 _NAMES: Final = ("pass", "pwd", "secret", "token", "key", "credential")
 _NOT_DIGITS: Final = bytes(set(range(256)) - set(b"0123456789"))
 _LEAST_CARD: Final = 13
@@ -98,8 +99,9 @@ def marked(text: str, found: tuple[Secret, ...]) -> str:
 
 def _candidates(text: str) -> Iterator[Secret]:
     """What looks like a secret; forms of providers first, so that they name what another rule finds too."""
-    for kind, marks, pattern in FORMS:
-        if any(mark in text for mark in marks):
+    marked_by = {mark for mark in _MARKS if mark in text}
+    for kind, marks, pattern in FORMS if marked_by else ():
+        if not marked_by.isdisjoint(marks):
             yield from _of_form(text, kind, _compiled(pattern))
     if "-----BEGIN " in text:
         yield from _private_keys(text)

@@ -6,7 +6,7 @@ Advice for who reads a text: words can be put in more ways than are listed here.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Final, NamedTuple
 
@@ -24,6 +24,25 @@ def folded(text: str) -> str:
         return text.lower()
     parts = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())
     return "".join(char for char in parts if not unicodedata.combining(char))
+
+
+_LETTERS: Final = bytes(code if chr(code) in "abcdefghijklmnopqrstuvwxyz" else 32 for code in range(256))
+_BEGUN: Final = 3
+_FIRST_WORD: Final = re.compile(r" ?([a-z]+)(.?)", re.DOTALL)
+
+
+def begun_in(folded: str) -> frozenset[str]:
+    """How the words of a text begin: the first three of the plain Latin letters that each is made of, or fewer for a short one."""
+    words = set(folded.encode(errors="replace").translate(_LETTERS).split())
+    return frozenset([word[:_BEGUN].decode("ascii") for word in words])
+
+
+def beginnings(marks: Iterable[str]) -> frozenset[str]:
+    """How words begin in a text that has one of these marks at the beginning of a word; none when a mark is no word."""
+    found = [_FIRST_WORD.match(mark) for mark in marks]
+    if not all(first and (len(first[1]) >= _BEGUN or first[2]) for first in found):  # a short one may go on
+        return frozenset()
+    return frozenset(first[1][:_BEGUN] for first in found if first)
 
 
 class _Tongue(NamedTuple):
@@ -93,14 +112,22 @@ def _marks(pattern: str) -> Iterator[str]:
                 yield _PLAIN.match(alternative)[0]  # type: ignore[index]  # it matches nothing, too
 
 
+class _Sought(NamedTuple):
+    """What is looked for in one language: a pattern, marks of which one stands where it begins, and how words begin there."""
+
+    begun: frozenset[str]
+    marks: tuple[str, ...]
+    pattern: re.Pattern[str]
+
+
 @cache
-def _of_latin() -> tuple[tuple[tuple[str, ...], re.Pattern[str]], ...]:
-    """By language: beginnings of which one stands in a text that has the pattern, and the pattern."""
+def _of_latin() -> tuple[_Sought, ...]:
     made = []
     for tongue in (tongue for tongue in _TONGUES if tongue.verbs[0].isascii()):
-        said = [folded(text) for text in (tongue.verbs, tongue.also) if text]
+        first = tongue.nouns if tongue.is_verb_last else tongue.verbs
+        said = [folded(text) for text in (first, tongue.also) if text]
         marks = tuple(dict.fromkeys(mark for text in said for mark in _marks(text)))
-        made.append((marks, re.compile(rf"(?<!\p{{L}})(?:{_said(tongue)})", re.DOTALL)))
+        made.append(_Sought(beginnings(marks), marks, re.compile(rf"(?<!\p{{L}})(?:{_said(tongue)})", re.DOTALL)))
     return tuple(made)
 
 
@@ -109,9 +136,16 @@ def _of_others() -> re.Pattern[str]:
     return re.compile("|".join(_said(t) for t in _TONGUES if not t.verbs[0].isascii()), re.DOTALL)
 
 
-def gives_orders(text: str) -> bool:
-    """Whether a folded text says in one of these languages that what came before does not count, or what to do from now on."""
-    for marks, pattern in _of_latin():
-        if any(mark in text for mark in marks) and pattern.search(text) is not None:
+def gives_orders(text: str, begun: frozenset[str]) -> bool:
+    """Whether a folded text says in one of these languages that what came before does not count, or what to do from now on.
+
+    Args:
+        text: The text.
+        begun: How its words begin; see `begun_in`.
+    """
+    for one in _of_latin():
+        if begun.isdisjoint(one.begun) and one.begun:
+            continue
+        if any(mark in text for mark in one.marks) and one.pattern.search(text) is not None:
             return True
     return not text.isascii() and _of_others().search(text) is not None

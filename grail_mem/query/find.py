@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from grail_mem.errors import InputError, NotFoundError, StoreError
-from grail_mem.model.observation import Observation, fingerprint, fingerprints
+from grail_mem.model.observation import Observation, fingerprint
 from grail_mem.model.problem import Problem
 from grail_mem.query.look import TORN, UNREADABLE
 from grail_mem.query.view import View
@@ -18,7 +18,7 @@ from grail_mem.store.observation_file import FileRow
 
 
 class Said(NamedTuple):
-    """Who says the same already: the observation by fingerprint, and the fingerprints of which a hidden one has."""
+    """Who says the same already: the observation by own fingerprint, and the own fingerprints of which a hidden one has one."""
 
     same: dict[int, Observation]
     hidden: frozenset[int]
@@ -104,17 +104,19 @@ def ids_ending(view: View, tail: str) -> list[str]:
     return sorted(ids) if view.principal is None else sorted(locate_all(view, ids))
 
 
-def who_says(view: View, said: Mapping[int, Observation]) -> Said:
-    """Who says the same as observations about to be written, by fingerprint; the default scope is one, named or not.
+def who_says(view: View, said: Mapping[tuple[int, ...], Observation]) -> Said:
+    """Who says the same as observations about to be written; the default scope is one, named or not.
 
     Only digests are compared as long as nothing has the same, so that a write need not open the snapshot.
+
+    Args:
+        view: The store, up to date with the ledger.
+        said: The observations by all `fingerprints` of each, the own one first.
     """
-    default = view.access.default_scope
-    alike = {print_: fingerprints(made, default) for print_, made in said.items()}
-    found = view.ids_saying({one for prints in alike.values() for one in prints})
+    found = view.ids_saying({one for prints in said for one in prints})
     if not found:
         return Said({}, frozenset())
-    ids = {own: {id_ for one in prints for id_ in found.get(one, ())} for own, prints in alike.items()}
+    ids = {prints: {id_ for one in prints for id_ in found.get(one, ())} for prints in said}
     view.absorb()
     wanted = set().union(*ids.values())
     for change in view.look_at(view.paths_of(wanted).values()):
@@ -124,8 +126,8 @@ def who_says(view: View, said: Mapping[int, Observation]) -> Said:
         with suppress(OSError, InputError):  # not readable: then nobody can say that it is the same
             there[id_] = view.read_row(path).observation
     same: dict[int, Observation] = {}
-    for print_, made in said.items():
-        for o in (there[id_] for id_ in sorted(ids.get(print_, set()) & there.keys())):
-            if fingerprint(o) in alike[print_] and (o.title, o.content) == (made.title, made.content):
-                same.setdefault(print_, o)
-    return Said(same, frozenset(print_ for print_, listed in ids.items() if not view.hidden.isdisjoint(listed)))
+    for prints, made in said.items():
+        for o in (there[id_] for id_ in sorted(ids[prints] & there.keys())):
+            if fingerprint(o) in prints and (o.title, o.content) == (made.title, made.content):
+                same.setdefault(prints[0], o)
+    return Said(same, frozenset(prints[0] for prints, listed in ids.items() if not view.hidden.isdisjoint(listed)))

@@ -16,7 +16,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from grail_mem.store.files import FILE_MODE, FOLDER_MODE, sync_folder, write_all
+from grail_mem.store.files import FILE_MODE, FOLDER_MODE, read_all, sync_folder, write_all
 from grail_mem.store.layout import Layout
 from grail_mem.store.ledger_line import (
     DECISIONS,
@@ -53,9 +53,12 @@ def read_chain(path: Path, head: Head = START, *, thorough: bool = False) -> tup
     closed by the next writer's newline and skipped here. So is a line that stands there already: when lines were emptied
     in two clones, a merge that keeps both sides keeps such lines twice.
     """
-    with path.open("rb") as file:
-        file.seek(head.offset)
-        data = file.read()
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.lseek(descriptor, head.offset, os.SEEK_SET)
+        data = read_all(descriptor, max(0, os.fstat(descriptor).st_size - head.offset))
+    finally:
+        os.close(descriptor)
     return read_lines(data, path.stem, head, thorough=thorough)
 
 
@@ -104,9 +107,9 @@ class Chain:
         written: The entries that came to stand in it since it was opened.
     """
 
-    def __init__(self, path: Path, descriptor: int, head: Head, written: list[Entry]) -> None:
-        self.clone, self.head, self.written = path.stem, head, written
-        self._path, self._descriptor = path, descriptor
+    def __init__(self, layout: Layout, clone: str, descriptor: int, head: Head, written: list[Entry]) -> None:
+        self.clone, self.head, self.written = clone, head, written
+        self._layout, self._descriptor = layout, descriptor
 
     def draft(self, entries: Sequence[Entry]) -> Drafted:
         """Entries as they are to be written next."""
@@ -125,6 +128,10 @@ class Chain:
             return None
         head = Head(self.head.offset + len(line), link.entry.seq, digest_of(line), link.entry.at)
         return Drafted([link.entry], [line], head)
+
+    @property
+    def _path(self) -> Path:
+        return self._layout.ledger / f"{self.clone}.jsonl"
 
     def entries(self) -> list[Entry]:
         """Every entry in it."""
@@ -240,7 +247,7 @@ class Ledger:
             entries: list[Entry] = []
             if head.offset != os.fstat(descriptor).st_size:
                 entries, head = self._close_fragment(descriptor, clone)
-            chain = Chain(self._layout.ledger / f"{clone}.jsonl", descriptor, head, entries)
+            chain = Chain(self._layout, clone, descriptor, head, entries)
             yield chain
             self.heads[clone] = chain.head
         finally:

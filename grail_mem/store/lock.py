@@ -13,7 +13,7 @@ from pathlib import Path
 
 
 @contextmanager
-def exclusive(path: Path) -> Iterator[None]:
+def exclusive(path: Path | str) -> Iterator[None]:
     """Hold the lock named by a file, waiting for it as long as needed.
 
     Every call opens the file anew, so two threads of one process exclude each other as two processes do. The kernel
@@ -54,11 +54,11 @@ def _release(descriptor: int) -> None:
         os.close(descriptor)
 
 
-def _open(path: Path) -> int:
+def _open(path: Path | str) -> int:
     try:
         return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except FileNotFoundError:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
         return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
 

@@ -13,7 +13,7 @@ from typing import Final
 
 from grail_mem.errors import InputError
 from grail_mem.model.names import clean_text
-from grail_mem.model.observation import Observation, fingerprint, fingerprints
+from grail_mem.model.observation import Observation, fingerprints
 from grail_mem.model.times import format_time
 from grail_mem.query.find import who_says
 from grail_mem.query.view import View
@@ -42,7 +42,7 @@ class _Ready:
         observation: What is stored.
         data: The bytes of its file.
         digest: Their SHA-256.
-        fingerprint: Of what it says.
+        prints: The digests of what it says, as `fingerprints` gives them.
         path: Where it goes, unless that is taken.
         words: What the file's name is made of.
         warnings: What was adjusted.
@@ -51,7 +51,7 @@ class _Ready:
     observation: Observation
     data: bytes
     digest: str
-    fingerprint: int
+    prints: tuple[int, ...]
     path: str
     words: str
     warnings: tuple[str, ...]
@@ -87,7 +87,7 @@ def add(
         return []
     with staging(view.layout) as staging_fd, translated("store the observation"):
         spelled = {category: _spelled(view.layout, category) for category in {o.category for o, _, _ in checked}}
-        ready = [_prepare(view.layout, *item, spelled[item[0].category]) for item in checked]
+        ready = [_prepare(view, *item, spelled[item[0].category]) for item in checked]
         for item in ready:  # what takes its time is done before others wait
             blocks(view, item.observation)
         staged = stage(staging_fd, [item.data for item in ready])
@@ -138,13 +138,11 @@ def _decide(
     unused: list[str] = []
     here: dict[int, Written] = {}
     taken: set[str] = set()
-    said = who_says(view, {item.fingerprint: item.observation for item in ready})
+    said = who_says(view, {item.prints: item.observation for item in ready})
     at = format_time(datetime.now(UTC))
-    default = view.access.default_scope
     for item, name in zip(ready, staged, strict=True):
-        made, print_ = item.observation, item.fingerprint
-        prints = fingerprints(made, default)
-        same = next((here[one] for one in prints if one in here), None) or _same(said.same.get(print_), made)
+        made, print_ = item.observation, item.prints[0]
+        same = next((here[one] for one in item.prints if one in here), None) or _same(said.same.get(print_), made)
         if same is not None:
             warnings = (*item.warnings, ALREADY_THERE)
             results.append(Written(same.id, same.path, created=False, warnings=warnings, decision="known"))
@@ -216,10 +214,11 @@ def _slug(draft: Draft, settings: Settings) -> str:
     return clean_text(screened_text("slug", draft.slug, settings).text)[0]
 
 
-def _prepare(layout: Layout, made: Observation, slug: str, warnings: tuple[str, ...], spelled: str) -> _Ready:
+def _prepare(view: View, made: Observation, slug: str, warnings: tuple[str, ...], spelled: str) -> _Ready:
     if spelled != made.category:
         warnings += (f"category '{made.category}' is spelled '{spelled}' in this store; that one was used.",)
         made = replace(made, category=spelled)
     data, words = render_observation(made), slug or made.title
-    path = inside(layout.folder_of(spelled), file_name(made.observed_at, words, made.id))
-    return _Ready(made, data, sha256(data).hexdigest(), fingerprint(made), path, words, warnings)
+    path = inside(view.layout.folder_of(spelled), file_name(made.observed_at, words, made.id))
+    prints = fingerprints(made, view.access.default_scope)
+    return _Ready(made, data, sha256(data).hexdigest(), prints, path, words, warnings)

@@ -34,14 +34,14 @@ def clear_leftovers(layout: Layout) -> None:
 def leftovers(layout: Layout) -> list[Path]:
     """Files in the staging folder whose writers are gone, by name; with them old ones that have no name of ours."""
     return sorted(
-        path
-        for path, pid, age_s in _staged(layout)
+        layout.staging / name
+        for name, pid, age_s in _staged(layout)
         if age_s > OLD_S or (age_s > GONE_S and pid is not None and not is_alive(pid))
     )
 
 
-def _staged(layout: Layout) -> Iterator[tuple[Path, int | None, float]]:
-    """Every file there with the process that wrote it, as its name says, and how many seconds ago that was."""
+def _staged(layout: Layout) -> Iterator[tuple[str, int | None, float]]:
+    """Every file there by name with the process that wrote it, as its name says, and how many seconds ago that was."""
     try:
         names = os.listdir(layout.staging)
     except FileNotFoundError:
@@ -50,8 +50,8 @@ def _staged(layout: Layout) -> Iterator[tuple[Path, int | None, float]]:
     for name in names:
         named = STAGED.fullmatch(name)
         with suppress(OSError):  # it has its name by now
-            path = layout.staging / name
-            yield path, int(named[1]) if named else None, now - path.lstat().st_mtime
+            age_s = now - os.lstat(f"{layout.staging}/{name}").st_mtime
+            yield name, int(named[1]) if named else None, age_s
 
 
 def is_alive(pid: int) -> bool:

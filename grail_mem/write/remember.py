@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from grail_mem.errors import ConflictError, UnsupportedEvidenceError
-from grail_mem.model.observation import Evidence, fingerprint
+from grail_mem.model.observation import Evidence, fingerprints
 from grail_mem.model.quote import Found
 from grail_mem.model.times import format_time
 from grail_mem.query.find import locate, who_says
@@ -218,12 +218,11 @@ def _store(view: View, asked: Claim, shown: Sequence[_Shown], best: _Shown, draf
             view.catch_up()
             files, evidence = _recorded(view, asked, shown)
             made = make_new(view, replace(draft, evidence=evidence, turn=_turn_in_session(asked, evidence)))
-            print_ = fingerprint(made.made)
-            said = who_says(view, {print_: made.made})
-            same = said.same.get(print_)
+            prints = fingerprints(made.made, view.access.default_scope)
+            same = who_says(view, {prints: made.made}).same.get(prints[0])
             if same is None:
                 require_new(view, [made.made])
-                written = _put(view, staging_fd, made, files, print_, actor)
+                written = _put(view, staging_fd, made, files, prints[0], actor)
             else:
                 written = Written(same.id, same.path, created=False, warnings=(ALREADY_THERE,), decision="known")
             status = locate(view, written.id).observation.status

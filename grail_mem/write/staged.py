@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import groupby
 
 from grail_mem.errors import StoreError
 from grail_mem.query.view import View
@@ -67,7 +68,7 @@ def staging(layout: Layout) -> Iterator[int]:
 @contextmanager
 def writing(view: View) -> Iterator[None]:
     """Hold the store's write lock; whatever a killed writer had committed is finished first, and what else it left goes."""
-    with exclusive(view.layout.local / LOCK):
+    with exclusive(f"{view.layout.local}/{LOCK}"):
         recover(view)
         sweep_if_due(view)
         clear_leftovers(view.layout)
@@ -113,17 +114,19 @@ def place(view: View, placings: Sequence[Placing], staging_fd: int, *, beside: S
     if not placings and not beside:
         return
     files = [File(placing.staged, placing.before, placing.data) for placing in placings]
-    kept: dict[Placing, str] = {}
+    kept: list[tuple[Placing, str]] = []
 
     def undo() -> None:
-        for placing, former in reversed(kept.items()):
+        for placing, former in reversed(kept):
             _take_back(view.layout, placing, former, staging_fd)
 
     with _committed(view, [*(placing.entry for placing in placings), *beside], files, undo=undo):
-        for placing in placings:
-            kept[placing] = _keep(view.layout, placing, staging_fd)
-            _put_in_place(view.layout, placing, staging_fd)
-    discard(staging_fd, list(kept.values()))
+        for (folder, goes), group in groupby(placings, key=_folder_of):
+            with open_folder(view.layout.root, folder, create=not goes) as (folder_fd, _):
+                for placing in group:
+                    kept.append((placing, _keep(view.layout, placing, folder_fd, staging_fd)))
+                    _put_in_place(view.layout, placing, folder_fd, staging_fd)
+    discard(staging_fd, [former for _, former in kept])
 
 
 def tell(view: View, entries: Sequence[Entry]) -> None:
@@ -165,14 +168,18 @@ def _committed(
         view.journal.note_in_place()
 
 
-def _keep(layout: Layout, placing: Placing, staging_fd: int) -> str:
+def _folder_of(placing: Placing) -> tuple[str, bool]:
+    """The folder of a file, relative to the root, and whether the file goes; files of one folder share its descriptor."""
+    return placing.path.rpartition("/")[0], placing.entry.action in REMOVES
+
+
+def _keep(layout: Layout, placing: Placing, folder_fd: int, staging_fd: int) -> str:
     """Give the file that is about to be replaced a second name in the staging folder; empty when there is none."""
     if not placing.before:
         return ""
     name = second_name(placing.staged)
     if placing.entry.action in REMOVES:  # its only name from now on
-        with _folder_of(layout, placing.path) as (folder, own):
-            os.rename(own, name, src_dir_fd=folder, dst_dir_fd=staging_fd)
+        os.rename(_name(placing.path), name, src_dir_fd=folder_fd, dst_dir_fd=staging_fd)
         return name
     with suppress(OSError):  # not every file system can; then a full disk may leave the change in place, unreported
         former = layout.root / (placing.entry.was or placing.path)
@@ -181,25 +188,20 @@ def _keep(layout: Layout, placing: Placing, staging_fd: int) -> str:
     return ""
 
 
-def _put_in_place(layout: Layout, placing: Placing, staging_fd: int) -> None:
+def _put_in_place(layout: Layout, placing: Placing, folder_fd: int, staging_fd: int) -> None:
     """Give a staged file its name; the file it replaces goes, or comes to the new place first when it is moved."""
-    was, path = placing.entry.was, placing.path
+    was, name = placing.entry.was, _name(placing.path)
     if placing.entry.action in REMOVES:
         discard(staging_fd, [placing.staged])
         return
-    with _folder_of(layout, path, create=True) as (descriptor, name):
-        if was:
-            with _folder_of(layout, was) as (source, former_name):
-                os.rename(former_name, name, src_dir_fd=source, dst_dir_fd=descriptor)
-        os.rename(placing.staged, name, src_dir_fd=staging_fd, dst_dir_fd=descriptor)
+    if was:
+        with open_folder(layout.root, was.rpartition("/")[0]) as (source, _):
+            os.rename(_name(was), name, src_dir_fd=source, dst_dir_fd=folder_fd)
+    os.rename(placing.staged, name, src_dir_fd=staging_fd, dst_dir_fd=folder_fd)
 
 
-@contextmanager
-def _folder_of(layout: Layout, path: str, *, create: bool = False) -> Iterator[tuple[int, str]]:
-    """The descriptor of the folder of a file, and the file's name in it."""
-    folder, _, name = path.rpartition("/")
-    with open_folder(layout.root, folder, create=create) as (descriptor, _):
-        yield descriptor, name
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]
 
 
 def _take_back(layout: Layout, placing: Placing, former: str, staging_fd: int) -> None:

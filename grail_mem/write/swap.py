@@ -50,7 +50,7 @@ def clear_ready(root: Path) -> None:
 
 def _ready_there(root: Path) -> list[Path]:
     try:
-        names = os.listdir(root / LOCAL)
+        names = os.listdir(f"{root}/{LOCAL}")
     except FileNotFoundError:
         return []
     return [root / LOCAL / name for name in sorted(names) if _READY.fullmatch(name)]

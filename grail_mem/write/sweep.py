@@ -159,7 +159,7 @@ def sweep_if_due(view: View) -> None:
     What cannot be finished is left to the next writer: it must not keep this one from writing.
     """
     layout = view.layout
-    if not (layout.local / INTENT).exists():
+    if not os.path.exists(f"{layout.local}/{INTENT}"):
         return
     try:
         intent = _announced(layout)
