@@ -26,7 +26,7 @@ from grail_mem.store.bulk import Reading, helpers_for
 from grail_mem.store.clone import clone_name
 from grail_mem.store.files import UNKNOWN_STATE, FileState, read_file
 from grail_mem.store.journal import Journal
-from grail_mem.store.layout import Layout
+from grail_mem.store.layout import Layout, inside
 from grail_mem.store.ledger import Chain, Ledger
 from grail_mem.store.ledger_line import Entry
 from grail_mem.store.observation_file import FileRow, read_observation
@@ -208,11 +208,11 @@ class Follower:
             self._heard.erased.clear()
         self._look_at_touched(progress)
 
-    def _look_at_touched(self, progress: Callable[[int], None] | None, read: Collection[str] = ()) -> None:
-        """Look at the files that the ledger names but for those just read, and tell what differs from what it says."""
+    def _look_at_touched(self, progress: Callable[[int], None] | None) -> None:
+        """Look at the files that the ledger names, and tell what differs from what it says."""
         if self._heard.touched:
             touched, self._heard.touched = self._heard.touched, set()
-            self.look_at(touched.difference(read), progress=progress)
+            self.look_at(touched, progress=progress)
             self._unsynced.drop(*touched)
             for change in self._untold(touched):
                 self.note(change)
@@ -313,18 +313,20 @@ class Follower:
             self.catch_up()
             read_now = reading.finish(self._heard.touched, progress)
             self._below.files = base_of(read_now, self._heard.touched, self._heard.adopted, self.receipts)
-        read = self._below.files.by_path(self._heard.touched)
-        as_told = {
-            path for path, row in read.items() if self._heard.told[path][1] == row.sha256
-        }  # others changed since, perhaps
-        self._look_at_touched(progress, read=as_told)
+        told = self._heard.told
+        for path, digest in self._below.files.digests():
+            if told[path][1] == digest:  # else others changed it since, perhaps
+                del told[path]
+                self._heard.touched.discard(path)
+        self._look_at_touched(progress)
         return found
 
     def _differing(self, states: Mapping[str, FileState]) -> dict[str, FileState]:
         """Those of these files, all there are, whose states are not as known."""
-        known = {folder: self._known_files(folder) for folder in {path.rpartition("/")[0] for path in states}}
-        parts = {path: path.rpartition("/") for path in states}
-        return {path: state for path, state in states.items() if known[parts[path][0]].get(parts[path][2]) != state}
+        known: dict[str, FileState | None] = dict(self._below.files.states) if self._below.files else {}
+        for folder, looked_at in self._known_by_folder.items():
+            known |= {inside(folder, name): state for name, state in looked_at.items()}
+        return {path: state for path, state in states.items() if known.get(path) != state}
 
     def _known_files(self, folder: str) -> dict[str, FileState]:
         """States of the files directly in a folder, as last seen."""

@@ -65,12 +65,13 @@ def list_array(values: Sequence[Sequence[Any]], made: Callable[[list[Any]], pa.A
 
 
 def repeated_array(values: Sequence[Any], made: Callable[[list[Any]], pa.Array]) -> pa.Array:
-    """Values of which many are equal as an array; `made` makes the array of the distinct ones."""
+    """Values of which many are the same as an array; `made` makes the array of the distinct ones."""
     import numpy as np
 
-    codes: dict[Any, int] = {}
-    code = np.array([codes.setdefault(value, len(codes)) for value in values], np.int32)
-    return made(list(codes)).take(numpy_array(code))
+    distinct = {id(value): value for value in values}
+    codes = {key: code for code, key in enumerate(distinct)}
+    code = np.fromiter(map(codes.__getitem__, map(id, values)), np.int32, len(values))
+    return made(list(distinct.values())).take(numpy_array(code))
 
 
 def _ends(sizes: Any, count: int) -> pa.Buffer:

@@ -40,7 +40,7 @@ from grail_mem.store.frontmatter_canonical import (
     read_block,
 )
 from grail_mem.store.frontmatter_text import MAX_FRONTMATTER_CHARS, body_content
-from grail_mem.store.parts import is_name, read_entity, read_relationship
+from grail_mem.store.parts import MAX_NAME, is_name, read_entity, read_relationship
 
 _KEPT: Final = 16_384
 """Lines, tags and times kept, as the same few come again and again; chosen, a few megabytes at most."""
@@ -57,6 +57,10 @@ _FRONTMATTER: Final = re.compile(
     re.ASCII,
 )
 _MERGE_MARK: Final = b"<<<<<<< "
+_PLAIN_ENTITY: Final = re.compile(rf"  - \{{name: ({FLOW_PLAIN}), type: ({FLOW_PLAIN})\}}", re.ASCII)
+_PLAIN_RELATIONSHIP: Final = re.compile(
+    rf"  - \{{source: ({FLOW_PLAIN}), target: ({FLOW_PLAIN}), relationship_type: ({FLOW_PLAIN})\}}", re.ASCII
+)
 
 
 class _NotPlain(Exception):  # noqa: N818  no error: it ends the reading of a file that the general reader takes
@@ -131,7 +135,7 @@ _NONE: Final[tuple[tuple[Any, ...], tuple[Any, ...]]] = ((), ())
 def _each(read: Any, parts: list[str]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """What is read of each part, and their keys, no two of which may be equal: which one counts is not decided here."""
     made, keys = zip(*map(read, parts), strict=True)
-    if len(set(keys)) < len(keys):
+    if len(keys) > 1 and len(set(keys)) < len(keys):
         raise _NotPlain
     return made, keys
 
@@ -178,7 +182,8 @@ def _tag(written: str) -> tuple[str, str]:
 @lru_cache(maxsize=_KEPT)
 def _entity(line: str) -> tuple[Entity, tuple[str, str]]:
     """The entity in a line, and the keys of its name and type."""
-    entity = read_entity(_item(line))
+    plain = _plain_words(_PLAIN_ENTITY, line)
+    entity = Entity(*plain) if plain else read_entity(_item(line))
     if entity is None:
         raise _NotPlain
     return entity, (entity.key, entity_key(entity.type))
@@ -187,10 +192,18 @@ def _entity(line: str) -> tuple[Entity, tuple[str, str]]:
 @lru_cache(maxsize=_KEPT)
 def _relationship(line: str) -> tuple[Relationship, tuple[tuple[str, str, str], Relationship]]:
     """The relationship in a line, and the keys of its ends and type before what it is told from others by."""
-    made = read_relationship(_item(line))
+    plain = _plain_words(_PLAIN_RELATIONSHIP, line)
+    made = Relationship(*plain) if plain else read_relationship(_item(line))
     if made is None:
         raise _NotPlain
     return made, ((entity_key(made.source), entity_key(made.target), entity_key(made.relationship_type)), made)
+
+
+def _plain_words(pattern: re.Pattern[str], line: str) -> tuple[str, ...] | None:
+    """The words in a line, each of which is a name as it stands; None when that takes a closer look."""
+    found = pattern.fullmatch(line) if len(line) <= MAX_NAME else None
+    words = found.groups() if found else ()
+    return words if words and CONSTANTS.keys().isdisjoint(words) else None
 
 
 def _item(line: str) -> Any:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from grail_mem.model.observation import Entity, Evidence, Observation, Relationship, fingerprint
@@ -177,7 +178,7 @@ def _array(name: str, values: Sequence[Any]) -> pa.Array:
 def _entity_array(entities: list[Entity]) -> pa.Array:
     import pyarrow as pa
 
-    columns = [text_array([getattr(e, field.name) for e in entities]) for field in list(_entity_type())[:-1]]
+    columns = [text_array(list(map(attrgetter(field.name), entities))) for field in list(_entity_type())[:-1]]
     return pa.StructArray.from_arrays(
         [*columns, list_array([e.aliases for e in entities], text_array)], fields=list(_entity_type())
     )
@@ -186,7 +187,7 @@ def _entity_array(entities: list[Entity]) -> pa.Array:
 def _relationship_array(relationships: list[Relationship]) -> pa.Array:
     import pyarrow as pa
 
-    columns = [[getattr(r, field.name) for r in relationships] for field in _relationship_type()]
+    columns = [list(map(attrgetter(field.name), relationships)) for field in _relationship_type()]
     arrays = [
         text_array(values) if field.type == pa.string() else number_array(values, field.type)
         for field, values in zip(_relationship_type(), columns, strict=True)
