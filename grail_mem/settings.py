@@ -14,6 +14,8 @@ from zoneinfo import ZoneInfo
 
 from grail_mem.errors import InputError
 from grail_mem.model.category import clean_category
+from grail_mem.model.choice import EMBEDDERS, ENTAILMENTS
+from grail_mem.model.refusal import refused
 from grail_mem.model.scope import clean_scope
 
 DURABILITIES: Final = ("full", "fast")
@@ -158,25 +160,39 @@ def read_settings(path: Path) -> Settings:
     """The settings in a file; the defaults when there is no file.
 
     Raises:
-        InputError: The file cannot be read as settings; `problems` names each key.
+        InputError: The file cannot be read as settings; `problems` names each key and its line.
+        StoreError: The file cannot be read at all.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        data = path.read_bytes()
     except FileNotFoundError:
         return Settings()
+    except OSError as error:
+        raise refused(error, "read the settings", path) from error
+    text = _text(data, path)
     values = _load(text, path)
     known = {item.name: item for item in fields(Settings)}
     values |= {key: "off" for key in _MAY_BE_OFF if values.get(key) is False}  # which YAML makes of `off`
     values |= {key: "on" for key in ("access_log",) if values.get(key) is True}
-    problems = [f"{path.name}: there is no setting '{key}'{_meant(key, known)}." for key in values if key not in known]
+    wrong = {key: f"there is no setting '{key}'{_meant(key, known)}" for key in values if key not in known}
     chosen = {key: value for key, value in values.items() if key in known}
-    problems += [f"{path.name}: {key} {reason}." for key, value in chosen.items() if (reason := _wrong(key, value))]
-    if problems:
+    wrong |= {key: f"{key} {reason}" for key, value in chosen.items() if (reason := _wrong(key, value))}
+    if wrong:
+        lines = _lines_of(text)
+        problems = [f"{path}:{lines.get(key, 1)}: {reason}." for key, reason in wrong.items()]
         raise InputError(" ".join(problems), hint="`grail config show` lists the settings.", problems=problems)
     return Settings(**chosen)
 
 
-_PLAIN: Final = re.compile(r"([a-z_]+): (?:([A-Za-z][A-Za-z0-9_/-]*|\.)|([1-9][0-9]*|0))")
+def _text(data: bytes, path: Path) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise InputError(f"{path}:{line}: this is not UTF-8 text.", hint="Save the file as UTF-8.") from error
+
+
+_PLAIN: Final = re.compile(r"([a-z_]+): (?:([A-Za-z][A-Za-z0-9_/-]*|\.)|([1-9][0-9]{0,17}|0))")
 _NOT_TEXT: Final = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
 
 
@@ -198,13 +214,43 @@ def _load(text: str, path: Path) -> dict[str, Any]:
         return plain
     import yaml  # here: it takes as long as a recall, and few settings files need it
 
+    values: dict[str, Any] = {}
+    line = 1
     try:
-        values = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise InputError(f"{path.name} is not valid YAML: {error}") from error
-    if not isinstance(values, dict):
-        raise InputError(f"{path.name} must hold `key: value` lines.")
-    return {str(key): value for key, value in values.items()}
+        loader = yaml.SafeLoader(text)
+        root = loader.get_single_node()
+        if not isinstance(root, yaml.MappingNode):
+            raise InputError(f"{path}:1: this is no `key: value` line.", hint=_FORM)
+        for key, value in root.value:
+            name, line = str(key.value), key.start_mark.line + 1
+            if name in values:
+                raise InputError(f"{path}:{line}: '{name}' is set already, further up.", hint="Keep one of the two.")
+            values[name] = loader.construct_object(value, deep=True)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        said = ", ".join(part for part in (error.context, error.problem) if part)
+        raise InputError(f"{path}:{mark.line + 1}: this is not valid YAML: {said}.", hint=_FORM) from error
+    except yaml.reader.ReaderError as error:
+        line += text.count("\n", 0, error.position)
+        raise InputError(
+            f"{path}:{line}: the character {error.character!r} may not stand in YAML.", hint=_FORM
+        ) from error
+    except (ValueError, RecursionError) as error:  # a date that is none, a number without end, brackets without end
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{path}:{line}: this is not valid YAML: {str(error)[:80]}.", hint=_FORM) from error
+    return values
+
+
+_FORM: Final = "Write one `key: value` a line; `grail config show` lists the settings."
+
+
+def _lines_of(text: str) -> dict[str, int]:
+    """The line of each key, from 1, of a file that is YAML."""
+    import yaml
+
+    root = yaml.compose(text, Loader=yaml.SafeLoader)
+    return {str(key.value): key.start_mark.line + 1 for key, _ in root.value}
 
 
 def _meant(key: str, known: dict[str, Any]) -> str:
@@ -224,11 +270,8 @@ _NOT_WHOLE: Final = frozenset(
 )
 
 
-_MODELS: Final[dict[str, tuple[tuple[str, ...], str]]] = {
-    "embedder": (("auto", "local", "none"), "sentence-transformers:"),
-    "entailment": (("none", "aegis"), "cross-encoder:"),
-}
-"""Settings that name a model: by a word, or by its own name behind a prefix."""
+_MODELS: Final = {"embedder": EMBEDDERS, "entailment": ENTAILMENTS}
+"""Settings that name a model."""
 
 
 def _wrong(key: str, value: Any) -> str:
@@ -240,9 +283,9 @@ def _wrong(key: str, value: Any) -> str:
         return f"must be at most {_AT_MOST[key]}, not {value!r}" if value > _AT_MOST.get(key, value) else ""
     if not isinstance(value, str) or not value.strip():
         return f"must be text, not {value!r}"
-    names, kind = _MODELS.get(key, ((), ""))
-    if names and value not in names and not (value.startswith(kind) and value != kind):
-        return f"must be {', '.join(names)} or {kind}MODEL, not {value!r}"
+    names = _MODELS.get(key)
+    if names is not None and value not in names.words and not names.own_name(value):
+        return f"must be {names.told}, not {value!r}"
     choices = {
         "durability": DURABILITIES,
         "stamp": STAMPS,

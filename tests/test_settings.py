@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from grail_mem import InputError, Memory
+from grail_mem import InputError, Memory, StoreError
 from grail_mem.settings import Settings, read_settings
 
 
@@ -43,11 +43,38 @@ def test_everything_wrong_is_told_at_once(tmp_path: Path) -> None:
     assert "did you mean 'zone'?" in said
 
 
-@pytest.mark.parametrize("text", ["- a\n- b\n", "zone: [\n", "just text\n"])
-def test_a_file_that_holds_no_settings_is_an_error(tmp_path: Path, text: str) -> None:
-    """Never silently the defaults."""
-    (tmp_path / "grail.yaml").write_text(text)
-    with pytest.raises(InputError):
+@pytest.mark.parametrize(
+    ("data", "line"),
+    [
+        (b"- a\n- b\n", 1), (b"just text\n", 1), (b"zone: UTC\nnotes: [\n", 3), (b"zone: UTC\nstamp: 'x\n", 3),
+        (b"zone: UTC\n\tstamp: never\n", 2), (b"# caf\xe9\nzone: UTC\n", 1), (b"zone: UTC\nactor: \xff\n", 2),
+        (b"zone: UTC\nactor: 'a\x07b'\n", 2), (b"zone: UTC\n# its own\nzonne: UTC\n", 3),
+        (b"{zone: UTC,\n compact_after: many}", 2), (b"zone: UTC\nactor: a b\nzone: Europe/Berlin\n", 3),
+        (b"'zone': Mars/Base", 1), (b"actor: *nobody\n", 1), (b"zone: UTC\nactor: 2026-13-45\n", 2),
+        (b"zone: UTC\nactor: !!python/name:os x\n", 2), (b"scan_files: " + b"9" * 5000, 1),
+        (b"actor: " + b"[" * 5000, 1),
+    ],
+)  # fmt: skip
+def test_whatever_is_wrong_with_the_file_names_its_path_and_line(tmp_path: Path, data: bytes, line: int) -> None:
+    """Never silently the defaults, and never in the words of a parser that knows no file."""
+    (tmp_path / "grail.yaml").write_bytes(data)
+    with pytest.raises(InputError) as caught:
+        Memory(tmp_path)
+    assert caught.value.message.startswith(str(tmp_path / "grail.yaml"))
+    assert "<unicode string>" not in caught.value.message
+    assert caught.value.hint
+    assert all(f"grail.yaml:{line}: " in problem for problem in caught.value.problems)
+
+
+def test_a_mark_in_front_of_the_settings_is_passed_over(tmp_path: Path) -> None:
+    """As editors write one."""
+    (tmp_path / "grail.yaml").write_bytes(b"\xef\xbb\xbfzone: Europe/Berlin\n")
+    assert read_settings(tmp_path / "grail.yaml").zone == "Europe/Berlin"
+
+
+def test_a_folder_in_place_of_the_file_is_told_with_its_path(tmp_path: Path) -> None:
+    (tmp_path / "grail.yaml").mkdir()
+    with pytest.raises(StoreError, match=r"Could not read the settings: Is a directory: '.*grail\.yaml'"):
         Memory(tmp_path)
 
 

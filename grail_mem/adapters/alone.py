@@ -27,5 +27,8 @@ def alone(caller: Memory | Session) -> Iterator[None]:
         StoreError: The disk did not take the lock.
     """
     layout = Layout(caller.root)
-    with translated("wait for other changes"), exclusive(layout.local / LOCK) if layout.is_store() else nullcontext():
+    with (
+        translated("wait for other changes", layout.root),
+        exclusive(layout.local / LOCK) if layout.is_store() else nullcontext(),
+    ):
         yield

@@ -12,6 +12,7 @@ from grail_mem.adapters.memory_commands import NAME, MemoryCommands
 from grail_mem.errors import GrailError
 from grail_mem.memory import Memory
 from grail_mem.memory.session import Session
+from grail_mem.model.refusal import without_place
 
 try:
     from anthropic.lib.tools import BetaAbstractMemoryTool, ToolError
@@ -44,7 +45,7 @@ class MemoryTool(BetaAbstractMemoryTool):
         try:
             return self._commands.run(NAME, input if isinstance(input, dict | str) else None)
         except GrailError as error:
-            raise ToolError(str(error)) from error
+            raise ToolError(" ".join(without_place(error)).rstrip()) from error
 
     def view(self, command: Any) -> str:
         """A file with numbered lines, or what lies in a folder."""

@@ -20,6 +20,7 @@ from grail_mem.errors import GrailError, InputError, NotFoundError
 from grail_mem.memory import Memory
 from grail_mem.memory.session import Session
 from grail_mem.model.orders import MEANINGS
+from grail_mem.model.refusal import without_place
 from grail_mem.model.untrusted import flags_of, shown
 from grail_mem.tools import ToolResult
 
@@ -79,9 +80,9 @@ class MemoryCommands:
         try:
             text = self.run(name, arguments)
         except GrailError as error:
-            return ToolResult(
-                str(error), {"ok": False, "error": {"code": error.code, "message": error.message}}, is_error=True
-            )
+            message, hint = without_place(error)
+            said = f"{message} {hint}".rstrip()
+            return ToolResult(said, {"ok": False, "error": {"code": error.code, "message": message}}, is_error=True)
         return ToolResult(text, {"ok": True})
 
     def run(self, name: str, arguments: Mapping[str, Any] | str | None) -> str:

@@ -16,9 +16,10 @@ from typer.main import get_command
 
 from grail_mem import __version__
 from grail_mem.cli import output
-from grail_mem.cli.hints import hint_of, said_of, usage_hint
+from grail_mem.cli.hints import usage_hint
 from grail_mem.cli.options import DIR, OneCommand, take_as_written
-from grail_mem.errors import GrailError, InputError, StoreError
+from grail_mem.errors import GrailError, InputError
+from grail_mem.model.refusal import refused
 
 if TYPE_CHECKING:  # names of the parser's own types, which no command needs
     from typer._click import Command, Context
@@ -100,26 +101,27 @@ def _exit_code(run: Callable[[], Any], as_json: bool) -> int:  # noqa: FBT001  u
     try:
         code = run()
     except GrailError as error:
-        output.show_error(
-            error.code, error.message, error.hint or hint_of(error.__cause__), error.problems if isinstance(error, InputError) else (),
-            as_json=as_json,
-        )  # fmt: skip
+        problems = error.problems if isinstance(error, InputError) else ()
+        output.show_error(error.code, error.message, error.hint, problems, as_json=as_json)
         code = error.exit_code
     except typer.TyperException as error:
         ctx = getattr(error, "ctx", None)
         hint = (
-            f"{usage_hint(error)}{ctx.get_usage()}\n`{ctx.command_path} --help` tells more." if ctx is not None else ""
+            f"{usage_hint(error, ctx)}{ctx.get_usage()}\n`{ctx.command_path} --help` tells more."
+            if ctx is not None
+            else ""
         )
         if ctx is not None and error.format_message() == ctx.get_help():  # no word was given: the page is the answer
             output.note(ctx.get_help())
         else:
-            output.show_error("usage", error.format_message(), hint, (), as_json=as_json)
+            output.show_error("usage", f"{error.format_message().removesuffix('.')}.", hint, (), as_json=as_json)
         code = error.exit_code
     except typer.Abort:
         code = 130
     except OSError as error:  # of a path that a command itself reads or writes
-        output.show_error(StoreError.code, f"{said_of(error)}.", hint_of(error), (), as_json=as_json)
-        code = StoreError.exit_code
+        told = refused(error, "finish the command")
+        output.show_error(told.code, told.message, told.hint, (), as_json=as_json)
+        code = told.exit_code
     except Exception as error:  # noqa: BLE001  the last boundary: a person gets a sentence, not a traceback
         hint = "This is a fault of grail_mem or of the machine; GRAIL_DEBUG=1 shows the traceback."
         output.show_error("unexpected", f"{type(error).__name__}: {error}", hint, (), as_json=as_json)

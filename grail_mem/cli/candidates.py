@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import sys
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from grail_mem.cli import options as o
 from grail_mem.cli import output
+from grail_mem.cli.drafts import read_lines
 from grail_mem.cli.grouped import Group, grouped
 from grail_mem.cli.which import Which, is_folder, short_id, split, which
 from grail_mem.errors import InputError, NotFoundError
@@ -142,7 +140,7 @@ def submit_command(
 
     A line holds the arguments of `add_observation` as JSON and, optionally, `evidence`.
     """
-    drafts = _drafts(file)
+    drafts = read_lines(file)
     with which(directory, root).open() as memory:
         done = memory.submit(drafts, origin=origin, actor=actor)
     if as_json:
@@ -152,21 +150,6 @@ def submit_command(
         output.say(f"{'submitted' if one.created else one.status}  {one.id}")
         for warning in one.warnings:
             output.note(warning)
-
-
-def _drafts(file: str) -> list[dict[str, Any]]:
-    try:
-        text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
-    except OSError as error:
-        raise NotFoundError(f"{file} cannot be read: {error.strerror}.") from error
-    drafts: list[dict[str, Any]] = []
-    for number, line in enumerate(text.splitlines(), start=1):
-        if line.strip():
-            try:
-                drafts.append(json.loads(line))
-            except (ValueError, RecursionError) as error:
-                raise InputError(f"line {number} is no JSON: {error}.") from error
-    return drafts
 
 
 @candidates_command.command("approve", cls=o.OneCommand, epilog=o.DIR)

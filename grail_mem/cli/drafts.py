@@ -13,7 +13,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from grail_mem.errors import InputError, NotFoundError, StoreError
+from grail_mem.errors import InputError, NotFoundError
+from grail_mem.model.refusal import refused
 from grail_mem.settings import Settings
 
 _TYPE: Final = re.compile(r"[^\W\d][\w-]*")
@@ -85,7 +86,7 @@ def read_bytes(path: str) -> bytes:
     except IsADirectoryError as error:
         raise InputError(f"{path!r} is a folder, not a file.", hint="Name the files in it, one a call.") from error
     except OSError as error:
-        raise StoreError(f"{path!r} cannot be read: {error.strerror}.") from error
+        raise refused(error, "read the file", path) from error
 
 
 def read_content(path: str) -> str:
@@ -101,8 +102,12 @@ def read_content(path: str) -> str:
         raise InputError(f"{where} is not UTF-8 text (byte {error.start}).") from error
 
 
-def read_lines(path: str, settings: Settings) -> list[dict[str, Any]]:
+def read_lines(path: str, settings: Settings | None = None) -> list[dict[str, Any]]:
     """The drafts of a file of JSON lines; empty lines are passed over.
+
+    Args:
+        path: The file, or `-` for stdin.
+        settings: What their fields are held against; None leaves that to the verb that takes them.
 
     Raises:
         InputError: A line cannot be used; `problems` lists every reason of every line, by line number.
@@ -117,7 +122,8 @@ def read_lines(path: str, settings: Settings) -> list[dict[str, Any]]:
         except InputError as error:
             problems.append(f"line {number}: {error.message}")
             continue
-        problems += [f"line {number}: {text}" for text in check(draft, settings)]
+        if settings is not None:
+            problems += [f"line {number}: {text}" for text in check(draft, settings)]
         drafts.append(draft)
     if problems:
         raise InputError("Nothing was stored. " + " ".join(problems), problems=problems)

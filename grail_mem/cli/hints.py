@@ -1,37 +1,43 @@
-"""What to do about an error that does not say it: rights, a full disk, a word too many.
+"""What to do about a command that was typed wrongly: a word too many, a folder where a command belongs.
 
 Knows nothing of what the commands do.
 """
 
 from __future__ import annotations
 
-import errno
-from typing import Final
+import re
+import shlex
+from typing import Any, Final
 
-_HINTS: Final = {
-    errno.EACCES: "Look at the rights of the folder and of what is in it; `grail doctor DIR` lists what may not be read or written.",
-    errno.EROFS: "The file system is mounted for reading only: recall and search work there, writing does not.",
-    errno.ENOSPC: "Free some space and repeat the command.",
-    errno.ENOENT: "Look at the spelling of the path.",
-}
-_SAME: Final = {errno.EPERM: errno.EACCES, errno.EDQUOT: errno.ENOSPC}
+from grail_mem.cli.which import is_folder
 
-
-def said_of(error: OSError) -> str:
-    """What the operating system said, with the path when it named one."""
-    said = error.strerror or str(error) or type(error).__name__
-    return said if error.filename is None else f"{said}: {error.filename!r}"
+_NO_COMMAND: Final = re.compile(r"No such command '(.*?)'\.", re.DOTALL)
+_SHOWING: Final = ("list", "show")
+"""Commands that only look: the first choice where one must be named as an example."""
 
 
-def hint_of(error: BaseException | None) -> str:
-    """What to do about an error of the operating system; empty when there is nothing to say."""
-    if not isinstance(error, OSError) or error.errno is None:
-        return ""
-    return _HINTS.get(_SAME.get(error.errno, error.errno), "")
+def usage_hint(error: Exception, ctx: Any) -> str:
+    """A line before the usage of a command, or nothing.
 
-
-def usage_hint(error: Exception) -> str:
-    """A line before the usage of a command: words too many are mostly a text without its quotes."""
-    if "unexpected extra argument" in str(error):
+    Args:
+        error: What the parser raised.
+        ctx: The parser's context, which holds the command and its path.
+    """
+    said = str(error)
+    if "unexpected extra argument" in said:
         return "There are words too many. Put a text of several words in quotes, and a value behind its option.\n"
+    if (found := _NO_COMMAND.search(said)) and is_folder(found[1]):
+        return _command_first(found[1], ctx)
     return ""
+
+
+def _command_first(folder: str, ctx: Any) -> str:
+    """Where a folder goes that stands in a command's place."""
+    names = ctx.command.list_commands(ctx)
+    if ctx.command.invoke_without_command:
+        return f"That is a folder. Write `{ctx.command_path} --root {shlex.quote(folder)}`, or a command before it.\n"
+    example = next((name for name in _SHOWING if name in names), names[0])
+    several = f" The commands are {', '.join(names)}." if ctx.parent is not None else ""
+    return (
+        f"That is a folder; the command comes first: `{ctx.command_path} {example} {shlex.quote(folder)}`.{several}\n"
+    )

@@ -16,6 +16,8 @@ from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from typing import IO, TYPE_CHECKING, Any, Final
 
+from grail_mem.model.refusal import refused
+
 if TYPE_CHECKING:  # a tenth of a second, for those who look at a terminal
     from rich.console import Console
 
@@ -72,6 +74,18 @@ def shows_bytes() -> bool:
     return sys.stdout.isatty()
 
 
+@contextmanager
+def _answering() -> Iterator[None]:
+    """Let an error of what stdout leads to say that it was the answer which was being written."""
+    try:
+        yield
+    except BrokenPipeError:  # a reader that went away is no error
+        raise
+    except OSError as error:
+        raise refused(error, "write the answer", "standard output") from error
+
+
+@_answering()
 def flush() -> None:
     """Send what was printed."""
     sys.stdout.flush()
@@ -87,6 +101,7 @@ def is_terminal() -> bool:
     return bool(os.environ.get("FORCE_COLOR")) or sys.stdout.isatty()
 
 
+@_answering()
 def say(text: object = "", *, style: str = "") -> None:
     """Print text, of one line or several, on stdout; the style shows on a terminal only."""
     shown = safe(text, lines=True)
@@ -108,6 +123,7 @@ def counted(n: int, noun: str) -> str:
     return f"{n} {noun}{'' if n == 1 else 's'}"
 
 
+@_answering()
 def write_csv(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """Print rows as CSV with a header."""
     import csv
@@ -129,6 +145,7 @@ def ask(question: str) -> str | None:
 # -- tables and trees --------------------------------------------------------------------------------------------------
 
 
+@_answering()
 def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], *, wide: str | tuple[str, ...] = ()) -> None:
     """Print rows under headings.
 
@@ -166,6 +183,7 @@ def _plain_table(columns: Sequence[str], cells: Sequence[Sequence[str]]) -> None
         sys.stdout.write("  ".join(padded).rstrip() + "\n")
 
 
+@_answering()
 def tree(title: str, leaves: Sequence[tuple[str, str]]) -> None:
     """Print paths as a tree.
 
@@ -207,11 +225,13 @@ def _text(value: Any) -> str:
 # -- JSON and errors ---------------------------------------------------------------------------------------------------
 
 
+@_answering()
 def show_json(document: Mapping[str, Any] | Sequence[Any]) -> None:
     """Print one JSON document: indented for a terminal, else on one line."""
     sys.stdout.write(f"{_json(document, indent=2 if sys.stdout.isatty() else None)}\n")
 
 
+@_answering()
 def show_json_line(document: Mapping[str, Any]) -> None:
     """Print one JSON document on a line of its own and send it at once."""
     sys.stdout.write(f"{_json(document)}\n")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
 
 from grail_mem.cli import options as o
 from grail_mem.cli import output
+from grail_mem.cli.drafts import read_content
 from grail_mem.cli.which import split, which
 from grail_mem.errors import InputError
 
@@ -66,7 +66,7 @@ def call_command(
     from grail_mem.tools import Toolbox
 
     place, (name, text) = split("tools call", words, root, ["NAME", "JSON"])
-    sent = sys.stdin.read() if text == "-" else text
+    sent = read_content("-") if text == "-" else text
     with place.read_as(seen_by) as memory:
         result = Toolbox(memory, budget_tokens=o.number(budget) if budget else 2000).call(name, sent)
     if as_json:

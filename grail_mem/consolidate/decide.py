@@ -98,7 +98,7 @@ def apply(
         return [_planned(view, proposal, asked, decided, create=False)[0] for proposal in asked.proposals]
     outcomes: list[Outcome] = []
     _asked_for(view, ids, read_decisions(view.layout))  # a wrong id is told before anything is made
-    with staging(view.layout) as staging_fd, translated("apply the proposal"), writing(view):
+    with staging(view.layout) as staging_fd, translated("apply the proposal", view.layout.root), writing(view):
         decided = read_decisions(view.layout)
         asked, clock = _asked_for(view, ids, decided), _Clock(decided.last_at)
         view.paths_of(
@@ -203,7 +203,7 @@ def reject(view: View, ids: str | Collection[str], *, actor: str, reason: str) -
     outcomes: list[Outcome] = []
     entries = []
     _asked_for(view, ids, read_decisions(view.layout))  # a wrong id is told before anything is made
-    with staging(view.layout), translated("reject the proposal"), writing(view):
+    with staging(view.layout), translated("reject the proposal", view.layout.root), writing(view):
         decided = read_decisions(view.layout)
         clock = _Clock(decided.last_at)
         for proposal in _asked_for(view, ids, decided).proposals:
@@ -248,7 +248,7 @@ def undo(
         return [_undoing(view, proposal, decided)[0] for proposal in asked.proposals]
     outcomes: dict[str, Outcome] = {}
     _asked_for(view, ids, read_decisions(view.layout))  # a wrong id is told before anything is made
-    with staging(view.layout) as staging_fd, translated("undo the proposal"), writing(view):
+    with staging(view.layout) as staging_fd, translated("undo the proposal", view.layout.root), writing(view):
         decided = read_decisions(view.layout)
         asked, clock = _asked_for(view, ids, decided), _Clock(decided.last_at)
         places = {id_: number for number, id_ in enumerate(decided.latest)}

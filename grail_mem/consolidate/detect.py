@@ -69,9 +69,9 @@ def check_kinds(kinds: Iterable[str] | None) -> tuple[str, ...]:
     if kinds is None:
         return known
     asked = listed("kind", kinds)
-    unknown = [f"there is no kind {kind!r} of proposals" for kind in asked if kind not in known]
+    unknown = [f"There is no kind {kind!r} of proposals." for kind in asked if kind not in known]
     if unknown:
-        raise InputError("; ".join(unknown) + ".", hint=f"The kinds are {', '.join(known)}.", problems=unknown)
+        raise InputError(" ".join(unknown), hint=f"The kinds are {', '.join(known)}.", problems=unknown)
     return tuple(kind for kind in known if kind in asked)
 
 

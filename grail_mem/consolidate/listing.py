@@ -70,8 +70,8 @@ def share(name: str, value: object) -> None:
 
 def _statuses(status: Texts | None) -> frozenset[str]:
     asked = ["pending"] if status is None else listed("status", status)
-    unknown = [f"there is no status {name!r}" for name in asked if name not in (*STATUSES, "all")]
+    unknown = [f"There is no status {name!r}." for name in asked if name not in (*STATUSES, "all")]
     if unknown:
         hint = f"The statuses are {', '.join(STATUSES)}, or all."
-        raise InputError("; ".join(unknown) + ".", hint=hint, problems=unknown)
+        raise InputError(" ".join(unknown), hint=hint, problems=unknown)
     return frozenset(STATUSES if "all" in asked else asked)

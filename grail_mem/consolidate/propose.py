@@ -114,7 +114,7 @@ def consolidate(
         return ProposalSet((), ran=asked)
     began = time.monotonic()
     with (
-        translated("look through the store"),
+        translated("look through the store", layout.root),
         exclusive(layout.local / LOCK),  # two runs at once would each propose the same
         closing(
             View(layout, settings, principal=principal, right="propose")

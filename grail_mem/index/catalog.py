@@ -107,7 +107,7 @@ def update_catalog(view: View, *, progress: Callable[[str, int, int], None] | No
         progress: Called with what is being done, how much of it is done, and how much there is.
     """
     layout = view.layout
-    with translated("write the search index"), exclusive(layout.local / LOCK):
+    with translated("write the search index", layout.root), exclusive(layout.local / LOCK):
         layout.index.mkdir(parents=True, exist_ok=True, mode=FOLDER_MODE)
         usable = _usable(layout)
         names, held = list(usable), list(usable.values())
@@ -146,7 +146,11 @@ def follow_snapshot(view: View) -> None:
 
 def remake_catalog(view: View, *, progress: Callable[[str, int, int], None] | None = None) -> Indexed:
     """Make every segment anew from the view's snapshot, whatever is there."""
-    with translated("write the search index"), exclusive(view.layout.local / LOCK), suppress(FileNotFoundError):
+    with (
+        translated("write the search index", view.layout.root),
+        exclusive(view.layout.local / LOCK),
+        suppress(FileNotFoundError),
+    ):
         os.unlink(view.layout.index / _CATALOG)
     return update_catalog(view, progress=progress)
 
@@ -192,7 +196,7 @@ def purge_catalog(view: View) -> None:
     layout = view.layout
     if not layout.index.is_dir():
         return
-    with translated("write the search index"), exclusive(layout.local / LOCK):
+    with translated("write the search index", layout.root), exclusive(layout.local / LOCK):
         was = held(view)
         if has_catalog(layout):
             groups = [_Group(n, s, k) for (n, s), k in zip(was.segments.items(), was.kept, strict=True)]

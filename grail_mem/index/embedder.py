@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeGuard, r
 
 from grail_mem.errors import InputError, MissingDependencyError
 from grail_mem.index.tokens import content_words
+from grail_mem.model.choice import EMBEDDERS, chosen
 
 if TYPE_CHECKING:
     import numpy as np
@@ -367,25 +368,18 @@ def chosen_embedder(choice: Embedder | Callable[[list[str]], Any] | str) -> Call
     Raises:
         InputError: It is none of them.
     """
-    if isinstance(choice, str):
-        kind, _, model = choice.partition(":")
-        if choice == "auto":
-            return lambda: LocalEmbedder() if local_is_installed() else None
-        if choice == "local":
-            return LocalEmbedder
-        if choice == "none":
-            return lambda: None
-        if kind == "sentence-transformers" and model:
-            return lambda: SentenceTransformerEmbedder(model)
-        raise InputError(
-            f"There is no embedder '{choice}'.", hint="Choose auto, local, none or sentence-transformers:MODEL."
-        )
-    if _is_embedder(choice):
-        return lambda: choice
-    if callable(choice):
-        made = CallableEmbedder(choice, name=getattr(choice, "__name__", "callable"))
-        return lambda: made
-    raise InputError(f"An embedder must be a name, an Embedder or a function, not {type(choice).__name__}.")
+    return chosen(
+        EMBEDDERS,
+        choice,
+        by_word={
+            "auto": lambda: LocalEmbedder() if local_is_installed() else None,
+            "local": LocalEmbedder,
+            "none": lambda: None,
+        },
+        by_name=SentenceTransformerEmbedder,
+        is_one=_is_embedder,
+        of_function=lambda function, name: CallableEmbedder(function, name=name),
+    )
 
 
 def _is_embedder(choice: object) -> TypeGuard[Embedder]:

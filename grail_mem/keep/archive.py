@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO, Any, Final, NamedTuple, cast
 
 from grail_mem.errors import GrailError, StoreError
+from grail_mem.model.refusal import refused
 from grail_mem.store.files import FILE_MODE
 
 FORMAT: Final = 1
@@ -231,7 +232,7 @@ def reading(path: Path) -> Iterator[Reading]:
     except (EOFError, zlib.error, tarfile.TarError, gzip.BadGzipFile, ValueError, RecursionError) as error:
         raise StoreError(f"{path.name} is damaged or no backup: {error}.", hint="Take another copy of it.") from error
     except OSError as error:
-        raise StoreError(f"{path.name} cannot be read: {error.strerror or error}.") from error
+        raise refused(error, "read the backup", path) from error
 
 
 def _read_json(data: bytes, name: str) -> dict[str, Any]:

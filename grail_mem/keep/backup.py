@@ -114,7 +114,7 @@ def backup(
             str(target), len(found.files), _count(layout, found.files), n_bytes, problems=found.problems, dry_run=True
         )
     show = progress or (lambda _label, _n, _of: None)
-    with translated(f"write the backup {target.name}"), _spool(target.parent) as spool:
+    with translated(f"write the backup {target.name}", target), _spool(target.parent) as spool:
         copies = _copy(layout, members(layout, derived=derived).files, {}, spool, show)
         with staging(layout), writing(view):
             found = members(layout, derived=derived)

@@ -247,7 +247,7 @@ class _Run:
             self._done.n_hidden += sum(item.record.id in plan.tombstones and item.id not in there for item in ready)
             return
         view = self._view
-        with staging(view.layout) as staging_fd, translated("import observations"), writing(view):
+        with staging(view.layout) as staging_fd, translated("import observations", view.layout.root), writing(view):
             view.catch_up()
             new, entries = self._decide(plan, ready)
             names = stage(staging_fd, [item.data for item, _ in new])

@@ -66,7 +66,7 @@ def export(
     if not isinstance(out, Path):
         return writing.run(view, f, out)
     target = target_of(view.layout, out, suffix=SUFFIXES[form], force=force)
-    with translated(f"write {target.name}"), written_whole(target, force=force) as file:
+    with translated(f"write {target.name}", target), written_whole(target, force=force) as file:
         return writing.run(view, f, file, path=str(target))
 
 

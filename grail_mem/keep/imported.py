@@ -16,6 +16,7 @@ from grail_mem.keep.export import GRANTS
 from grail_mem.keep.forgotten import receipts_in
 from grail_mem.keep.members import SOURCES, unit_of
 from grail_mem.keep.record import Incoming, Skipped
+from grail_mem.model.refusal import said_of
 from grail_mem.model.times import format_time
 from grail_mem.model.ulid import is_id
 from grail_mem.query.view import View
@@ -123,7 +124,7 @@ class Beside:
             return
         if self._done.dry_run:
             return
-        with staging(self._view.layout), translated("import tombstones"), writing(self._view):
+        with staging(self._view.layout), translated("import tombstones", self._view.layout.root), writing(self._view):
             self._view.catch_up()
             paths = self._view.paths_of(wanted)
             entries = [
@@ -173,12 +174,12 @@ class Beside:
         except FileNotFoundError:
             there = None
         except OSError as error:
-            raise InputError(f"what is there cannot be read: {error.strerror or error}") from error
+            raise InputError(f"what is there cannot be read: {said_of(error, layout.root / record.path)}") from error
         if there is not None and there != data:
             raise InputError("another source of that name is there")
         if there is not None or self._done.dry_run:
             return there is None
-        with staging(layout) as staging_fd, translated("import a source"), writing(self._view):
+        with staging(layout) as staging_fd, translated("import a source", self._view.layout.root), writing(self._view):
             staged = write_staged(staging_fd, data)
             try:
                 with open_folder(layout.root, folder, create=True) as (descriptor, _):
@@ -211,7 +212,7 @@ class Beside:
                 action, at, actor, reason, detail = map(str, texts.values())
                 entries.append(Entry(action, record.id, reason=reason, detail=detail, at=at, actor=actor))
         if entries and not self._done.dry_run:
-            with staging(self._view.layout), translated("import grants"), writing(self._view):
+            with staging(self._view.layout), translated("import grants", self._view.layout.root), writing(self._view):
                 self._view.catch_up()
                 tell(self._view, entries)
         self._done.n_grants += len(entries)

@@ -58,12 +58,12 @@ class File:
         """How the tables of a database are read; nothing for what is none."""
         if self.form not in sqlite.FORMS:
             return []
-        with translated(f"read {self.place.path.name}"):
+        with translated(f"read {self.place.path.name}", self.place.path):
             return sqlite.look(self.place, form=self.form, choice=self.choice)
 
     def records(self) -> Records:
         """The records, in order; read anew each time."""
-        with translated(f"read {self.place.path.name}"):
+        with translated(f"read {self.place.path.name}", self.place.path):
             if self.form in sqlite.FORMS:
                 yield from _foreign(self.place, partial(sqlite.read, form=self.form, choice=self.choice))
                 return
@@ -85,7 +85,7 @@ class File:
         if self.form != "grail":
             return ""
         digest, last = sha256(), b""
-        with translated(f"read {self.place.path.name}"), self.place.path.open("rb") as file:
+        with translated(f"read {self.place.path.name}", self.place.path), self.place.path.open("rb") as file:
             for line in file:
                 digest.update(last)
                 last = line
@@ -114,7 +114,7 @@ def open_file(path: Path, form: str = "", choice: Choice | None = None) -> File:
     if form and form not in FORMS:
         raise InputError(f"{form[:60]!r} is no kind of stores.", hint=f"The kinds are {', '.join(FORMS)}.")
     place = place_at(path)
-    with translated(f"read {place.path.name}"):
+    with translated(f"read {place.path.name}", place.path):
         if form in ("", "markdown") and (told := markdown.header(place)) is not None:
             return File(place, "markdown", _version(place, told), markdown.adopted(told))
         first = _first(place) if place.shape == "file" else None

@@ -142,7 +142,7 @@ def migrate(
     if begun is None:
         made = backup(view, _named(layout, out, was), progress=progress).path if planned else ""
         begun = {"backup": made, "was": was}
-        with translated("begin the migration"):
+        with translated("begin the migration", layout.root):
             replace_file(layout.local / BEGUN, json.dumps(begun).encode())
         went_on = False
     else:
@@ -161,7 +161,7 @@ def _named(layout: Layout, out: Path, was: int) -> Path:
 def _made(view: View, steps: Sequence[Step], was: int, actor: str) -> tuple[StepDone, ...]:
     layout = view.layout
     done: list[StepDone] = []
-    with staging(layout) as _, translated("migrate the store"), writing(view):
+    with staging(layout) as _, translated("migrate the store", layout.root), writing(view):
         for step in steps:
             view.refresh()
             changes = step.find(view)

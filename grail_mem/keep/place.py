@@ -34,7 +34,7 @@ def target_of(layout: Layout, out: Path, *, suffix: str, force: bool) -> Path:
         StoreError: Its folder is not there.
     """
     out = out.expanduser()
-    with translated("find the folder of the file"):
+    with translated("find the folder of the file", out):
         if out.is_dir():
             out /= f"{layout.root.name or 'store'}-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}{suffix}"
         target = out.parent.resolve(strict=True) / out.name

@@ -24,6 +24,7 @@ from grail_mem.keep.members import SINGLE, SOURCES, is_chain, members, unit_of
 from grail_mem.keep.owner import require_owner
 from grail_mem.keep.place import is_part
 from grail_mem.keep.verify import BackupChecked, verify
+from grail_mem.model.refusal import said_of
 from grail_mem.model.times import format_time
 from grail_mem.query.view import View
 from grail_mem.settings import read_settings
@@ -117,7 +118,7 @@ def restore_backup(
         _refuse_bad(found)
         return _planned(layout, found)
     _refuse_full(layout, force=force)
-    with translated("restore the backup"):
+    with translated("restore the backup", layout.root):
         layout.local.mkdir(parents=True, exist_ok=True, mode=FOLDER_MODE)
         with exclusive_if_free(layout.root / RESTORING) as free:
             if not free:
@@ -246,7 +247,7 @@ class _Unpacking:
         except (FileExistsError, NotADirectoryError) as error:
             raise StoreError(f"{path} cannot lie beside what else it holds.") from error
         except OSError as error:
-            raise _UnwritableError(f"Could not unpack {path}: {error.strerror or error}.") from error
+            raise _UnwritableError(f"Could not unpack {path}: {said_of(error, place)}.") from error
         return self._write
 
     def _write(self, part: bytes) -> None:
@@ -259,7 +260,7 @@ class _Unpacking:
         try:
             write_all(self._descriptor, part)
         except OSError as error:
-            raise _UnwritableError(f"Could not unpack the backup: {error.strerror or error}.") from error
+            raise _UnwritableError(f"Could not unpack the backup: {said_of(error, self._folder)}.") from error
 
     def end(self) -> None:
         descriptor, self._descriptor = self._descriptor, -1

@@ -23,6 +23,7 @@ from grail_mem.errors import GrailError
 from grail_mem.mcp_server import prompts, resources
 from grail_mem.mcp_server.greeting import INSTRUCTIONS, NAME, TITLE
 from grail_mem.mcp_server.offer import Offer
+from grail_mem.model.refusal import without_place
 from grail_mem.tools import ToolResult
 from grail_mem.tools.result import failed
 
@@ -159,7 +160,7 @@ def _or_refused(call: Callable[[], T]) -> Callable[[], T]:
         try:
             return call()
         except GrailError as error:
-            raise MCPError(code=types.INVALID_PARAMS, message=str(error)) from error
+            raise MCPError(code=types.INVALID_PARAMS, message=" ".join(without_place(error)).rstrip()) from error
 
     return refused
 

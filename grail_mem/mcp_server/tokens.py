@@ -86,7 +86,7 @@ class Tokens:
         Raises:
             StoreError: The file cannot be read, or others than its owner may write it.
         """
-        with translated("read the tokens"):
+        with translated("read the tokens", self._path):
             try:
                 status = os.stat(self._path, follow_symlinks=False)
             except FileNotFoundError:
@@ -160,7 +160,7 @@ class Tokens:
 
     @contextmanager
     def _changing(self) -> Iterator[tuple[Token, ...]]:
-        with translated("write the tokens"), exclusive(self._path.with_suffix(".lock")):
+        with translated("write the tokens", self._path), exclusive(self._path.with_suffix(".lock")):
             yield self.all()
 
     def _write(self, tokens: Iterable[Token]) -> None:

@@ -18,6 +18,7 @@ from grail_mem.index.beside import Beside
 from grail_mem.index.catalog import follow_snapshot
 from grail_mem.index.document import embedded_texts
 from grail_mem.index.embedder import Embedder, chosen_embedder
+from grail_mem.memory.alone import Alone
 from grail_mem.model.scope import Principal
 from grail_mem.model.ulid import is_id
 from grail_mem.query import compaction
@@ -27,6 +28,7 @@ from grail_mem.recall.ranked import Searcher
 from grail_mem.recall.reranking import Reranker, chosen_reranker
 from grail_mem.settings import Settings, read_settings
 from grail_mem.store.access import AccessLog
+from grail_mem.store.files import translated
 from grail_mem.store.layout import Layout
 from grail_mem.store.version import require_known
 from grail_mem.support.entailment import EntailmentModel
@@ -61,14 +63,20 @@ class Opened:
 
     def _begin(self, path: Path, principal: Principal | None, *, actor: str | None) -> None:
         """Open the store for somebody; None is its owner."""
-        root = path.expanduser().resolve()
-        if root.exists() and not root.is_dir():
+        with translated("open the store", path):
+            root = path.expanduser().resolve()
+            is_file = root.exists() and not root.is_dir()
+        if is_file:
             raise InputError(f"{path} is a file, not a folder.", hint="Name the folder that holds the store.")
+        with translated("open the store", root):
+            self._open_at(root, principal, actor)
+
+    def _open_at(self, root: Path, principal: Principal | None, actor: str | None) -> None:
         require_known(Layout(root))
         finish_on_opening(Layout(root))
         self._layout, self._settings = opened(root)
         self._actor = actor or self._settings.actor
-        self._lock = threading.RLock()
+        self._lock = Alone(root)
         self._principal = principal
         self._conversation: str | None = None
         self._view = View(self._layout, self._settings, principal=principal)

@@ -44,6 +44,16 @@ class Problem:
         return asdict(self)
 
 
+def as_sentence(text: str) -> str:
+    """A remedy of a problem, which is a clause in a list, as a sentence that stands by itself.
+
+    Example:
+        >>> as_sentence("give back the right to read it")
+        'Give back the right to read it.'
+    """
+    return f"{text[:1].upper()}{text[1:].removesuffix('.')}." if text else ""
+
+
 class Gather:
     """Reads the parts of an input one by one and gathers every problem instead of stopping at the first."""
 

@@ -72,7 +72,7 @@ def compact(view: View, *, force: bool = False) -> Compacted:
         view: The store; brought up to date first.
         force: Write a snapshot even when nothing changed.
     """
-    with translated("write the snapshot"), exclusive(view.layout.local / LOCK):
+    with translated("write the snapshot", view.layout.root), exclusive(view.layout.local / LOCK):
         view.refresh()
         if not force and view.manifest.name and not view.n_loose:
             return Compacted(view.manifest.name, view.manifest.n_rows, 0, written=False)
@@ -81,7 +81,7 @@ def compact(view: View, *, force: bool = False) -> Compacted:
 
 def compact_if_free(view: View) -> Compacted | None:
     """Compact when it is due and nobody else does so right now."""
-    with translated("write the snapshot"), exclusive_if_free(view.layout.local / LOCK) as held:
+    with translated("write the snapshot", view.layout.root), exclusive_if_free(view.layout.local / LOCK) as held:
         if not held:
             return None
         view.refresh()
@@ -96,7 +96,7 @@ def rebuild(view: View) -> Compacted:
     Args:
         view: A view made with `from_files`; brought up to date first.
     """
-    with translated("rebuild the snapshot"), exclusive(view.layout.local / LOCK), collection_paused():
+    with translated("rebuild the snapshot", view.layout.root), exclusive(view.layout.local / LOCK), collection_paused():
         view.absorb()
         done = _write(view)
         for name in snapshot.names(view.layout):

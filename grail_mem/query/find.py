@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from grail_mem.errors import InputError, NotFoundError, StoreError
 from grail_mem.model.observation import Observation, fingerprint
-from grail_mem.model.problem import Problem
+from grail_mem.model.problem import Problem, as_sentence
 from grail_mem.query.look import TORN, UNREADABLE
 from grail_mem.query.view import View
 from grail_mem.store.observation_file import FileRow
@@ -88,7 +88,7 @@ def known(view: View, ids: Collection[str], *, look: bool = True) -> dict[str, K
 
 def _require_readable(view: View, path: str) -> None:
     for problem in _why_unreadable(view, path):
-        raise StoreError(f"{path}: {problem.message}.", hint=problem.remedy)
+        raise StoreError(f"{path}: {problem.message.removesuffix('.')}.", hint=as_sentence(problem.remedy))
 
 
 def _why_unreadable(view: View, path: str) -> list[Problem]:

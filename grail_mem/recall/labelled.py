@@ -14,8 +14,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from grail_mem.errors import InputError, NotFoundError, StoreError
+from grail_mem.errors import InputError, NotFoundError
 from grail_mem.model.problem import Gather
+from grail_mem.model.refusal import refused
 from grail_mem.model.times import parse_when
 from grail_mem.model.ulid import is_id
 from grail_mem.recall.wish import MAX_QUESTION_CHARS
@@ -111,7 +112,7 @@ def _bytes(path: Path) -> bytes:
     except FileNotFoundError as error:
         raise NotFoundError(f"There is no file {str(path)!r}.") from error
     except OSError as error:
-        raise StoreError(f"{str(path)!r} cannot be read: {error.strerror}.") from error
+        raise refused(error, "read the questions", path) from error
     except ValueError as error:
         raise InputError(f"{str(path)!r} is no path of a file.") from error
     if len(data) > MAX_BYTES:

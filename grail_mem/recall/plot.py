@@ -59,6 +59,6 @@ def plot_scores(path: Path, answered: Sequence[float], unanswered: Sequence[floa
         axes.axvline(at, color="black", lw=1, ls=style, label=f"{name} {at:.2f}")
     axes.set(xlabel="score of the gate (logit)", ylabel="density")
     figure.legend(loc="outside upper center", ncols=4, frameon=False, fontsize=8)
-    with translated(f"write {path}"):
+    with translated("write the picture", path):
         figure.savefig(path, dpi=150)
     plt.close(figure)

@@ -88,7 +88,7 @@ def keep_gates(layout: Layout, name: str, gates: Gates) -> Path:
 
 def drop(path: Path) -> bool:
     """Remove a file of a store's own gates or weights; returns whether it was there."""
-    with translated(f"remove {path.name}"):
+    with translated(f"remove {path.name}", path):
         try:
             path.unlink()
         except FileNotFoundError:
@@ -97,13 +97,13 @@ def drop(path: Path) -> bool:
 
 
 def _keep(path: Path, text: str) -> Path:
-    with translated(f"write {path.name}"):
+    with translated(f"write {path.name}", path):
         replace_file(path, text.encode())
     return path
 
 
 def _held(path: Path, reader: Callable[[str, FileState], Mapping[str, T]]) -> Mapping[str, T]:
-    with translated(f"read {path.name}"):
+    with translated(f"read {path.name}", path):
         try:
             state = state_of(path.stat())
         except FileNotFoundError:
@@ -123,7 +123,7 @@ def _gates(path: str, _: FileState) -> Mapping[str, Gates]:
 
 def _read(path: str, reader: Callable[[str], T]) -> T:
     name = Path(path).name
-    with translated(f"read {name}"):
+    with translated(f"read {name}", path):
         data = Path(path).read_bytes()
     try:
         return reader(data.decode())

@@ -15,8 +15,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from grail_mem.errors import GrailError, InputError, StoreError
+from grail_mem.errors import GrailError, InputError
 from grail_mem.model.category import category_key
+from grail_mem.model.refusal import refused
 
 _DIRECTORY: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 FILE_MODE: Final = 0o600
@@ -43,16 +44,19 @@ def state_of(status: os.stat_result) -> FileState:
 
 
 @contextmanager
-def translated(doing: str) -> Iterator[None]:
-    """Turn an operating system error into a `StoreError` that says what was being done."""
+def translated(doing: str, place: str | Path) -> Iterator[None]:
+    """Turn an error of the operating system into a `StoreError` that says what was being done, where, and what to do.
+
+    Args:
+        doing: What is being done, as it follows "Could not".
+        place: The file, or the folder below which it is done, for errors that name no path of their own.
+    """
     try:
         yield
     except OSError as error:
-        if isinstance(error, GrailError):
+        if isinstance(error, GrailError | BrokenPipeError):  # ours already, or a reader that went away
             raise
-        reason = error.strerror or str(error)
-        hint = "Free some space and repeat the call; nothing was stored." if error.errno == errno.ENOSPC else ""
-        raise StoreError(f"Could not {doing}: {reason}.", hint=hint) from error
+        raise refused(error, doing, place) from error
 
 
 @contextmanager

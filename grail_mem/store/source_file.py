@@ -15,6 +15,7 @@ from threading import Lock
 from typing import Any, Final
 
 from grail_mem.errors import InputError, StoreError
+from grail_mem.model.refusal import refused
 from grail_mem.store.files import FileState, open_folder, read_file, state_of
 from grail_mem.store.layout import Layout, is_source_path
 
@@ -57,7 +58,7 @@ def kept_as_read(layout: Layout, path: str, read: Callable[[bytes], Any]) -> Any
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise StoreError(f"The source {path} cannot be read.", hint="Give back the right to read it.") from error
+        raise refused(error, "read the source", full) from error
     with _guard:
         if key in _cache:
             _cache.move_to_end(key)

@@ -10,6 +10,7 @@ import json
 from typing import Final
 
 from grail_mem.errors import StoreError
+from grail_mem.model.refusal import refused
 from grail_mem.store.files import replace_file
 from grail_mem.store.layout import Layout
 
@@ -38,7 +39,7 @@ def version_of(layout: Layout) -> int:
     except FileNotFoundError:
         return FIRST
     except OSError as error:
-        raise StoreError(f"Could not read {FILE}: {error.strerror or error}.") from error
+        raise refused(error, "read which version the store has", layout.root / FILE) from error
     return require(version_in(text), FILE)
 
 

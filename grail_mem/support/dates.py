@@ -100,11 +100,6 @@ class DateAsked(NamedTuple):
     month: int | None = None
     day: int | None = None
 
-    @property
-    def interval(self) -> tuple[date, date] | None:
-        """Its first day and the day after its last, to show; None where one of them is open."""
-        return (self.begin, self.end) if self.begin and self.end else None
-
 
 def read_dates(text: str, *, asked_at: datetime, zone: tzinfo) -> tuple[DateAsked, ...]:
     """Take a question and return the dates it names, in order.

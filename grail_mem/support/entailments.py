@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final, TypeGuard
 
 from grail_mem.errors import InputError, MissingDependencyError
+from grail_mem.model.choice import ENTAILMENTS, chosen
 from grail_mem.support.entailment import AegisModel, EntailmentModel
 
 Pairs = Sequence[tuple[str, str]]
@@ -102,24 +103,13 @@ def chosen_entailment(choice: EntailmentModel | Scores | str) -> Callable[[], En
     Raises:
         InputError: It is none of them.
     """
-    if isinstance(choice, str):
-        kind, _, model = choice.partition(":")
-        if choice == "none":
-            return lambda: None
-        if choice == "aegis":
-            return AegisModel
-        if kind == "cross-encoder" and model:
-            return lambda: CrossEncoderModel(model)
-        raise InputError(
-            f"There is no model of entailment '{choice}'.", hint="Choose none, aegis or cross-encoder:MODEL."
-        )
-    if _is_model(choice):
-        return lambda: choice
-    if callable(choice):
-        made = CallableModel(choice, name=getattr(choice, "__name__", "callable"))
-        return lambda: made
-    raise InputError(
-        f"A model of entailment must be a name, an EntailmentModel or a function, not {type(choice).__name__}."
+    return chosen(
+        ENTAILMENTS,
+        choice,
+        by_word={"none": lambda: None, "aegis": AegisModel},
+        by_name=CrossEncoderModel,
+        is_one=_is_model,
+        of_function=lambda function, name: CallableModel(function, name=name),
     )
 
 

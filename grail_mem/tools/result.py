@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from grail_mem.errors import GrailError, InputError
+from grail_mem.model.refusal import without_place
 from grail_mem.model.untrusted import as_data
 from grail_mem.tools.naming import FieldProblem
 
@@ -49,8 +50,9 @@ def failed_by(tool: str, error: GrailError, fields: Sequence[str]) -> ToolResult
     """A call that the store refused."""
     said = error.problems if isinstance(error, InputError) else ()
     problems = [] if said == (error.message,) else [_of_field(text, fields) for text in said]
-    message = error.message if not problems else "nothing was done; the arguments cannot be used."
-    hint = _HINTS.get(error.code, error.hint)
+    told, hint = without_place(error)
+    message = told if not problems else "nothing was done; the arguments cannot be used."
+    hint = _HINTS.get(error.code, hint)
     return failed(tool, error.code, message, problems, _HINTS.get("", "") if "`" in hint else hint)
 
 

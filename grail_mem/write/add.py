@@ -85,7 +85,7 @@ def add(
     checked = _check(view, drafts, right)
     if not checked:
         return []
-    with staging(view.layout) as staging_fd, translated("store the observation"):
+    with staging(view.layout) as staging_fd, translated("store the observation", view.layout.root):
         spelled = {category: _spelled(view.layout, category) for category in {o.category for o, _, _ in checked}}
         ready = [_prepare(view, *item, spelled[item[0].category]) for item in checked]
         for item in ready:  # what takes its time is done before others wait

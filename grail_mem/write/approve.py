@@ -143,7 +143,7 @@ def decline(view: View, ids: str | Collection[str], *, dry_run: bool, actor: str
         return [Decided(one.id, one.status, done=one.status == "pending") for one in asked]
     outcomes: list[Decided] = []
     entries: list[Entry] = []
-    with staging(view.layout), translated("decline the candidates"), writing(view):
+    with staging(view.layout), translated("decline the candidates", view.layout.root), writing(view):
         known = told(view)
         for one in asked:
             if (status := known[one.id].status) != "pending":

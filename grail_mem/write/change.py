@@ -68,7 +68,12 @@ def update(view: View, id_: str, patch: Mapping[str, Any], *, append: str | None
     """
     with quoting_no_secret():
         _check_patch(id_, patch, append)
-    with quoting_no_secret(), staging(view.layout) as staging_fd, translated("change the observation"), writing(view):
+    with (
+        quoting_no_secret(),
+        staging(view.layout) as staging_fd,
+        translated("change the observation", view.layout.root),
+        writing(view),
+    ):
         now = read_one(view, _current(view, id_))
         view.access.require("write", now.made.scope, id_=id_)
         patch = dict(patch) | ({"content": f"{now.made.content}\n\n{append}"} if append is not None else {})
@@ -91,7 +96,7 @@ def move(view: View, id_: str, category: str, *, actor: str, reason: str) -> Cha
     """
     with quoting_no_secret():
         category = clean_category(screened_name("category", category, view.settings))
-    with staging(view.layout) as staging_fd, translated("move the observation"), writing(view):
+    with staging(view.layout) as staging_fd, translated("move the observation", view.layout.root), writing(view):
         now = read_one(view, _current(view, id_))
         return _commit(view, staging_fd, now, in_category(view, now, category), actor, reason)
 
@@ -125,7 +130,7 @@ def _remembering(now: Edited, edited: Edited) -> Edited:
 
 
 def _tombstone(view: View, id_: str, action: str, actor: str, reason: str) -> Changed:
-    with staging(view.layout) as staging_fd, translated(f"{action} the observation"), writing(view):
+    with staging(view.layout) as staging_fd, translated(f"{action} the observation", view.layout.root), writing(view):
         now = read_one(view, locate(view, id_))
         return _commit(view, staging_fd, now, replace(now, hidden=action == "hide"), actor, reason)
 

@@ -157,7 +157,8 @@ def _approved_twice(view: View) -> Iterator[Problem]:
     for id_, (first, *others) in candidates.approved_twice(view):
         yield Problem(
             "approved_twice", f"two clones approved the candidate {id_}; {', '.join(others)} says the same", first,
-            remedy="`grail delete` one of them, or remove its file", severity="warning",
+            remedy="`grail consolidate --kind merge_duplicates` proposes to make them one while they say the same; else `grail delete` one",
+            severity="warning",
         )  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 from grail_mem.errors import NotFoundError, StoreError
 from grail_mem.model.lineage import predecessors
 from grail_mem.model.observation import Observation
+from grail_mem.model.refusal import said_of
 from grail_mem.model.times import format_time
 from grail_mem.model.ulid import new_id
 from grail_mem.query.find import locate_all
@@ -221,7 +222,7 @@ def carry_out(
     if dry_run:
         view.refresh()
         return _erased(view, find(), reason, dry_run=True)
-    with staging(view.layout) as staging_fd, translated("erase the observation"), writing(view):
+    with staging(view.layout) as staging_fd, translated("erase the observation", view.layout.root), writing(view):
         view.refresh()
         drop_decided(view)
         found = find()
@@ -244,7 +245,7 @@ def carry_out(
             sweep(view, intent)
         except OSError as error:
             raise StoreError(
-                f"It is gone from every answer, but traces are left: {error.strerror or error}.",
+                f"It is gone from every answer, but traces are left: {said_of(error, view.layout.root)}.",
                 hint="The next opening or write removes them; look after the disk.",
             ) from error
     return done
@@ -279,7 +280,7 @@ def hide_selected(view: View, selection: Selection, *, reason: str, actor: str, 
             Changed(o.id, o.path, changed=o.id not in view.hidden)
             for o in _observations(view, selected(view, selection))
         ]
-    with staging(view.layout) as staging_fd, translated("hide the observations"), writing(view):
+    with staging(view.layout) as staging_fd, translated("hide the observations", view.layout.root), writing(view):
         view.refresh()
         now = read_all(view, [o.id for o in _observations(view, selected(view, selection))])
         edited = [replace(one, hidden=True) for one in now.values()]

@@ -40,7 +40,7 @@ def grant(view: View, grantee: object, scope: object, rights: object, *, until: 
         InputError: A value cannot be used; `problems` lists every reason.
     """
     made = _made(view, grantee, scope, rights, until)
-    with staging(view.layout), translated("grant"), writing(view):
+    with staging(view.layout), translated("grant", view.layout.root), writing(view):
         view.catch_up()
         for there in view.grants.standing():
             if (there.grantee, there.scope, there.rights, there.expires_at) == (
@@ -58,7 +58,7 @@ def revoke(view: View, id_: str, *, actor: str, reason: str) -> Grant:
     Raises:
         NotFoundError: No grant with this id counts.
     """
-    with staging(view.layout), translated("revoke"), writing(view):
+    with staging(view.layout), translated("revoke", view.layout.root), writing(view):
         view.catch_up()
         there = view.grants.get(id_)
         if there is None:

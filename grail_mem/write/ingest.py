@@ -89,7 +89,7 @@ def ingest_chat(
     first = part_path(chat_stem(name, whose), 1)
     final = [one for one in sent if not one.partial]
     made = Appended()
-    with staging(view.layout) as staging_fd, translated("store the turns"):
+    with staging(view.layout) as staging_fd, translated("store the turns", view.layout.root):
         with writing(view):
             view.catch_up()
             parts = read_session(view.layout, name, whose)

@@ -15,6 +15,7 @@ from typing import Final
 from grail_mem.errors import ConflictError, InputError, NotFoundError, StoreError
 from grail_mem.model.names import clean_text
 from grail_mem.model.problem import Gather
+from grail_mem.model.refusal import refused
 from grail_mem.model.scope import clean_scope
 from grail_mem.model.times import format_time, parse_when
 from grail_mem.model.ulid import new_id
@@ -61,17 +62,14 @@ def ingest_text(
         gather.found.append(
             "text is empty." if isinstance(text, str) else f"text must be text, not {type(text).__name__}."
         )
-    said = {"title": gather.read("title", title, _line, ""), "from": gather.read("source", source, _line, "")}
     now = datetime.now(UTC)
     at = gather.read("observed_at", observed_at, lambda value: _when(value, now, view), now)
-    whose = gather.read("scope", meant(view, scope), clean_scope, None)
-    gather.stop("Nothing was ingested.")
+    said, whose = _gathered(gather, view, scope, title=title, source=source)
     cleaned, replaced = clean_text(str(text))
     warnings = ["text held NUL characters or half surrogate pairs; they became U+FFFD."] if replaced else []
     cleaned, found = screened_source("text", cleaned, view.settings)
-    said = {name: screened_source(name, value, view.settings)[0] for name, value in said.items()}
     warnings += found
-    about = said | {"media_type": "text/plain", "at": format_time(at)}
+    about = _about(view, said["title"], said["source"], "text/plain", at)
     return _keep(view, cleaned.encode(), "txt", about, whose, warnings, actor, again=again)
 
 
@@ -96,22 +94,35 @@ def ingest_document(
     gather = Gather()
     if not isinstance(path, str | Path) or not str(path):
         gather.found.append(f"path must name a file, not {path!r:.60}.")
-    said = gather.read("title", title, _line, "")
-    kind = gather.read("media_type", media_type, _line, "")
-    whose = gather.read("scope", meant(view, scope), clean_scope, None)
-    gather.stop("Nothing was ingested.")
+    said, whose = _gathered(gather, view, scope, title=title, media_type=media_type)
     file = _file(str(path))
     data = _bytes_of(file)
-    kind = kind or mimetypes.guess_type(file.name)[0] or "application/octet-stream"
-    about = {"title": said or file.name, "from": file.name, "media_type": kind, "at": format_time(datetime.now(UTC))}
-    about = {name: clean_text(value)[0] for name, value in about.items()}
-    about = {name: screened_source(name, value, view.settings)[0] for name, value in about.items()}
+    kind = said["media_type"] or mimetypes.guess_type(file.name)[0] or "application/octet-stream"
+    about = _about(view, said["title"] or file.name, file.name, kind, datetime.now(UTC))
     found: tuple[str, ...] = ()
     if _is_text(data):
         text, found = screened_source("the document", data.decode(), view.settings)
         data = data if text == data.decode() else text.encode()
     warnings = [*found] if _is_text(data) else ["it is not UTF-8 text, so nothing in it can be quoted."]
     return _keep(view, data, _extension(file, kind), about, whose, warnings, actor, again=again)
+
+
+def _gathered(gather: Gather, view: View, scope: object, **lines: object) -> tuple[dict[str, str], str | None]:
+    """What is said of a document, by name, empty where nothing is, and whose it is.
+
+    Raises:
+        InputError: Something of it, or found before, cannot be used; `problems` lists every reason.
+    """
+    said = {name: gather.read(name, value, _line, "") for name, value in lines.items()}
+    whose = gather.read("scope", meant(view, scope), clean_scope, None)
+    gather.stop("Nothing was ingested.")
+    return said, whose
+
+
+def _about(view: View, title: str, source: str, media_type: str, at: datetime) -> dict[str, str]:
+    """What is kept beside a document, screened as the document is."""
+    said = {"title": title, "from": source, "media_type": media_type, "at": format_time(at)}
+    return {name: screened_source(name, clean_text(value)[0], view.settings)[0] for name, value in said.items()}
 
 
 def _keep(
@@ -135,7 +146,7 @@ def _keep(
     digest = sha256(data).hexdigest()
     stem = f"{DOCUMENTS}/{digest}"
     said = {name: value for name, value in about.items() if value} | {"id": new_id()}
-    with staging(view.layout) as staging_fd, translated("store the document"):
+    with staging(view.layout) as staging_fd, translated("store the document", view.layout.root):
         with writing(view):
             view.catch_up()
             known = held(view.layout, f"{stem}.{extension}")
@@ -191,7 +202,7 @@ def _bytes_of(file: Path) -> bytes:
     except OSError as error:
         if isinstance(error, StoreError):
             raise
-        raise StoreError(f"{str(file)!r} cannot be read: {error.strerror}.") from error
+        raise refused(error, "read the document", file) from error
     if not data:
         raise InputError(f"{file.name} is empty.")
     return data

@@ -61,7 +61,7 @@ def make_store(layout: Layout, *, notes: str | None = None) -> list[str]:
     }
     is_new = not layout.settings.exists() and not layout.ledger.is_dir()
     made: list[str] = []
-    with translated("make the store"):
+    with translated("make the store", layout.root):
         if is_new:  # first, so that a store which is made in part is none of an earlier version
             (layout.root / VERSION_FILE).parent.mkdir(parents=True, mode=FOLDER_MODE, exist_ok=True)
             write_version(layout, STORE_VERSION)

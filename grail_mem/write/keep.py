@@ -57,7 +57,7 @@ def archive_all(view: View, meant: Callable[[], Collection[str]], *, actor: str,
     Returns:
         Their ids, in order.
     """
-    with staging(view.layout) as staging_fd, translated("archive the observations"), writing(view):
+    with staging(view.layout) as staging_fd, translated("archive the observations", view.layout.root), writing(view):
         view.refresh()
         now = read_all(view, meant())
         commit(view, staging_fd, [_archived(one) for one in now.values()], actor=actor, reason=reason)
@@ -94,7 +94,7 @@ def _with_extra(it: Edited, key: str, *, value: object) -> Edited:
 
 
 def _changed(view: View, id_: str, change: Callable[[Edited], Edited], actor: str, reason: str) -> Changed:
-    with staging(view.layout) as staging_fd, translated("change the observation"), writing(view):
+    with staging(view.layout) as staging_fd, translated("change the observation", view.layout.root), writing(view):
         now = read_one(view, locate(view, id_))
         view.access.require("write", now.made.scope, id_=id_)
         if id_ in view.hidden:

@@ -105,7 +105,7 @@ def finish_on_opening(layout: Layout) -> None:
         StoreError: It cannot be finished: the store is half the old and half the new one.
     """
     if swap.is_left(layout.root):
-        with translated("finish restoring a backup"), exclusive(layout.local / LOCK):
+        with translated("finish restoring a backup", layout.root), exclusive(layout.local / LOCK):
             swap.finish(layout.root)
 
 

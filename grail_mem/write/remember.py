@@ -213,7 +213,7 @@ def _unsupported(asked: Claim, best: _Shown) -> UnsupportedEvidenceError:
 
 def _store(view: View, asked: Claim, shown: Sequence[_Shown], best: _Shown, draft: Draft, actor: str) -> Remembered:
     """Put the observation in place, and the turns that are recorded with it, all or none."""
-    with staging(view.layout) as staging_fd, translated("store the claim"):
+    with staging(view.layout) as staging_fd, translated("store the claim", view.layout.root):
         with writing(view):
             view.catch_up()
             files, evidence = _recorded(view, asked, shown)

@@ -230,7 +230,7 @@ def revise(view: View, id_: str, wanted: Revision, *, actor: str) -> Revised:
         ConflictError: It is superseded already.
         UnsupportedEvidenceError: A session confirms, or replaces another one's word, without a quote that says so.
     """
-    with staging(view.layout) as staging_fd, translated("revise the observation"), writing(view):
+    with staging(view.layout) as staging_fd, translated("revise the observation", view.layout.root), writing(view):
         row = locate(view, id_)
         view.access.require("write", row.observation.scope, id_=id_)
         if id_ in view.hidden:

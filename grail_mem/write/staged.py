@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from grail_mem.errors import StoreError
+from grail_mem.model.refusal import said_of
 from grail_mem.query.view import View
 from grail_mem.store.files import FOLDER_MODE, open_folder, second_name, sync_folder, translated, write_staged
 from grail_mem.store.journal import File, Record
@@ -49,7 +50,7 @@ class Placing:
 @contextmanager
 def staging(layout: Layout) -> Iterator[int]:
     """The descriptor of the folder in which files are written before they get their names."""
-    with translated("open the store for writing"):
+    with translated("open the store for writing", layout.root):
         try:
             descriptor = os.open(layout.staging, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         except FileNotFoundError:
@@ -231,7 +232,7 @@ def confirm(view: View) -> None:
         view.journal.sync()
     except OSError as error:
         raise StoreError(
-            f"The change is stored and visible, but the disk did not confirm it: {error.strerror or error}.",
+            f"The change is stored and visible, but the disk did not confirm it: {said_of(error, view.layout.root)}.",
             hint="It may be lost with the power; look after the disk, then run `grail check`.",
         ) from error
 

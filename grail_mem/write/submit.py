@@ -67,7 +67,7 @@ def submit(view: View, drafts: Sequence[Mapping[str, Any]], *, origin: object, a
     made = checked(view, drafts, origin)
     if not made:
         return []
-    with staging(view.layout) as staging_fd, translated("store the candidates"):
+    with staging(view.layout) as staging_fd, translated("store the candidates", view.layout.root):
         with writing(view):
             view.catch_up()
             known = {print_: one for one in told(view).values() if (print_ := one.print_)}

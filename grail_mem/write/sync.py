@@ -89,7 +89,7 @@ def sync(
     stamping = view.settings.stamp == "sync" if stamp is None else stamp
     if dry_run:
         return _report(view, n_files, view.unsynced(), stamped=_unstamped(view) if stamping else (), dry_run=True)
-    with translated("record what changed"), writing(view):
+    with translated("record what changed", view.layout.root), writing(view):
         view.absorb()
         changes = view.unsynced()
         _tell(view, changes, actor)
@@ -168,7 +168,7 @@ def _stamp(view: View, actor: str) -> tuple[str, ...]:
     rows = view.rows_without_id()
     stamped: list[str] = []
     for start in range(0, len(rows), BATCH):
-        with staging(view.layout) as staging_fd, translated("write ids into files"), writing(view):
+        with staging(view.layout) as staging_fd, translated("write ids into files", view.layout.root), writing(view):
             view.catch_up()
             stamped += _stamp_some(view, rows[start : start + BATCH], staging_fd, actor)
     return tuple(stamped)

@@ -125,6 +125,6 @@ def _tell(view: View, suspended: Sequence[str], reinstated: Sequence[str], actor
         for action, ids in (("suspend", suspended), ("reinstate", reinstated))
         for id_ in ids
     ]
-    with staging(view.layout), translated("record what was verified"), writing(view):
+    with staging(view.layout), translated("record what was verified", view.layout.root), writing(view):
         view.catch_up()
         tell(view, entries)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from grail_mem.cli import hints
 from grail_mem.cli.doctor import _rows
 from grail_mem.keep.doctor import Finding
 
@@ -82,14 +81,6 @@ def test_an_error_of_the_operating_system_is_no_fault_of_the_program(grail, tmp_
     assert "fault of grail_mem" not in result.stderr
 
 
-@pytest.mark.parametrize("number", sorted(hints._HINTS))
-def test_an_error_with_a_known_number_says_what_to_do(number):
-    error = OSError(number, os.strerror(number), "here")
-    assert hints.hint_of(error).endswith(".")
-    assert hints.said_of(error) == f"{os.strerror(number)}: 'here'"
-    assert hints.hint_of(ValueError()) == ""
-
-
 def test_doctor_counts_the_extras_that_are_not_there_on_one_line():
     found = [
         Finding("Python", "fine", "Python 3.11.7"),
@@ -110,3 +101,26 @@ def test_doctor_tells_of_wrong_settings_once(grail, tmp_path: Path):
     result = grail("doctor", tmp_path)
     assert result.exit_code == 1
     assert result.stdout.count("defualt_scope") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["proposals"], "`grail proposals list {dir}`. The commands are list, show,"),
+        (["candidates"], "`grail candidates list {dir}`. The commands are list, show,"),
+        (["config"], "`grail config show {dir}`."),
+        (["backup"], "`grail backup create {dir}`."),
+        (["tools"], "`grail tools --root {dir}`"),
+        (["mcp", "token"], "`grail mcp token list {dir}`."),
+        ([], "`grail list {dir}`."),
+    ],
+)
+def test_a_folder_where_a_command_belongs_is_told_where_it_goes(grail, tmp_path, words, said):
+    result = grail(*words, tmp_path)
+    assert result.exit_code == 2
+    assert f"No such command '{tmp_path}'." in result.stderr
+    assert said.format(dir=tmp_path) in result.stderr
+
+
+def test_a_word_that_is_no_folder_is_no_command_and_nothing_more(grail):
+    assert "folder" not in grail("proposals", "lst").stderr

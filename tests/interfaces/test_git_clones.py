@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -208,9 +209,9 @@ def test_a_conflict_in_the_frontmatter_is_named_too(one: Path, two: Path) -> Non
         assert "one" in memory.get(ids(two)["Alpha"]).tags
 
 
-def approve_in_both(one: Path, two: Path) -> list[Path]:
+def approve_in_both(one: Path, two: Path, **more: Any) -> list[Path]:
     """Submit a candidate, bring it to the other clone, and approve it in both; returns the two files."""
-    draft = {"title": "Likes tea", "content": "Ann likes green tea in the morning.", "category": "people"}
+    draft = {"title": "Likes tea", "content": "Ann likes green tea in the morning.", "category": "people", **more}
     with Memory(one) as memory:
         (candidate,) = memory.submit([draft])
     commit(one, "submitted")
@@ -245,6 +246,41 @@ def test_a_candidate_approved_in_two_clones_is_named_where_git_sees_none(one: Pa
     with Memory(two) as memory:
         memory.hide(next(o.id for o in memory.recall().observations if o.path == named.where))
         assert memory.check().problems == ()
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {},
+        {"content": "Ann likes tea."},
+        {"attribute": "ann/drink", "entities": ["Ann"], "tags": ["taste"]},
+        {"evidence": [{"quote": "I like green tea in the morning.", "session": "chat"}]},
+    ],
+    ids=["plain", "short", "fact", "quoted"],
+)
+def test_what_two_clones_approved_is_made_one_by_the_remedy_that_check_names(
+    one: Path, two: Path, more: dict[str, Any]
+) -> None:
+    """The same one, whichever clone mends it, so that both may; the other learns it by git."""
+    with Memory(one) as memory:
+        memory.ingest_chat([{"role": "user", "text": "I like green tea in the morning."}], session="chat")
+    approve_in_both(one, two, **more)
+    git(two, "pull", "--quiet", "--no-rebase", "--no-edit", "-s", "recursive", "-X", "no-renames", "origin", "main")
+    git(one, "pull", "--quiet", "--no-edit", str(two), "main")
+    left = []
+    for root in (one, two):
+        (named,) = checked(root).problems
+        assert "`grail consolidate --kind merge_duplicates`" in named.remedy
+        with Memory(root) as memory:
+            (proposal,) = memory.consolidate(kinds=["merge_duplicates"]).proposals
+            assert memory.apply([proposal.id])[0].done
+            assert memory.check().problems == ()
+            left.append([o.id for o in memory.recall(text="tea").observations])
+        commit(root, "mended")
+    assert left[0] == left[1]
+    assert len(left[0]) == 1
+    git(one, "pull", "--quiet", "--no-rebase", "--no-edit", str(two), "main")
+    assert checked(one).problems == ()
 
 
 def test_a_copy_of_the_folder_keeps_a_chain_of_its_own(one: Path, tmp_path: Path) -> None:

@@ -141,12 +141,6 @@ def test_asking_at_the_ends_of_the_calendar_does_no_harm(text: str, year: int) -
         read(text, datetime(year, month, day, tzinfo=UTC))
 
 
-def test_the_interval_of_a_date_is_shown_where_it_has_one() -> None:
-    bounded, open_, any_year = read("in May 2023")[0], read("after May 2023")[0], read("in May")[0]
-    assert bounded.interval == (date(2023, 5, 1), date(2023, 6, 1))
-    assert (open_.interval, any_year.interval) == (None, None)
-
-
 def test_the_calendar_of_the_zone_counts() -> None:
     late = datetime(2023, 10, 18, 23, 30, tzinfo=UTC)
     (found,) = read_dates("yesterday", asked_at=late, zone=ZoneInfo("Asia/Tokyo"))

@@ -12,6 +12,7 @@ import pytest
 from grail_mem import InputError
 from grail_mem.model.observation import Evidence, Observation
 from grail_mem.model.untrusted import as_data, flags_of, shown
+from grail_mem.recall.budget import Estimate
 from grail_mem.recall.hit import Hit, hit_of
 from grail_mem.recall.pack import render_pack
 from grail_mem.store.schema import public_table
@@ -45,7 +46,7 @@ EXPECTED = """\
 
 ## Facts and preferences
 
-<observation id="FACT" category="work" observed="2026-06-02" confidence="0.95" source="review" source_kind="user_statement" why="names Acme" evidence="sources/review.jsonl:12-17" path="memories/work/2026-06-02_fact.md">
+<observation id="FACT" category="work" observed="2026-06-02" confidence="0.95" source="review" source_kind="user_statement" why="names Acme" evidence="sources/review.jsonl:12-17">
 Acme picked Postgres
 
 Joins are cheap.
@@ -53,7 +54,7 @@ Joins are cheap.
 
 ## Procedures
 
-<observation id="HOW" category="work" observed="2026-06-02" confidence="1" path="memories/work/2026-06-02_how.md">
+<observation id="HOW" category="work" observed="2026-06-02" confidence="1">
 # Rehearse
 1. Ask.
 2. Wait.
@@ -61,13 +62,13 @@ Joins are cheap.
 
 ## Open tasks
 
-<observation id="TASK" category="work" observed="2026-06-02" confidence="1" path="memories/work/2026-06-02_task.md">
+<observation id="TASK" category="work" observed="2026-06-02" confidence="1">
 Call Acme
 </observation>
 
 ## Events
 
-<observation id="TALK" category="work" observed="2026-06-02" confidence="1" source="Ben" turn="3" path="memories/work/2026-06-02_talk.md">
+<observation id="TALK" category="work" observed="2026-06-02" confidence="1" source="Ben" turn="3">
 Ben in D1:3
 
 I moved to Lisbon!
@@ -77,7 +78,7 @@ I moved to Lisbon!
 
 ## Not confirmed
 
-<observation id="MAYBE" category="work" observed="2026-06-02" confidence="0.4" status="provisional" path="memories/work/2026-06-02_maybe.md">
+<observation id="MAYBE" category="work" observed="2026-06-02" confidence="0.4" status="provisional">
 Budget
 
 It may be cut.
@@ -85,7 +86,7 @@ It may be cut.
 
 ## No longer current
 
-<observation id="OLD" category="work" observed="2026-06-02" confidence="1" status="superseded" valid_until="2026-06-01" path="memories/work/2026-06-02_old.md">
+<observation id="OLD" category="work" observed="2026-06-02" confidence="1" status="superseded" valid_until="2026-06-01">
 MySQL
 
 Acme is on MySQL.
@@ -162,15 +163,19 @@ def test_a_short_one_is_tried_after_one_that_does_not_fit() -> None:
     assert "2 more observations left out" in pack.text
 
 
-def test_a_text_without_spaces_is_cut_too_and_no_escape_in_half() -> None:
-    """Scripts without spaces, keys, and runs of hidden characters."""
-    for char in ("京", "x", "\u202e", "<memories"):
-        pack = render_pack([noted("RUN", "Run", char * 900)], budget=500)
+@pytest.mark.parametrize("run", ["京", "x", "\u202e", "<memories"])
+def test_a_text_without_spaces_is_cut_too_and_no_escape_in_half(run: str) -> None:
+    """Scripts without spaces, keys, and runs of hidden characters, wherever the budget ends."""
+    whole = as_data(run * 900)
+    for budget in range(480, 510):
+        pack = render_pack([noted("RUN", "Run", run * 900)], budget=budget)
         assert pack.cut == ("RUN",)
-        assert pack.tokens <= 500
+        assert pack.tokens <= budget
         kept = pack.text.split("\n")[4].removesuffix(" [cut]")
         assert kept
-        assert kept.endswith(("京", "x", "⟩", "memories"))
+        assert whole.startswith(kept)
+        assert kept.count("&") == kept.count(";")
+        assert kept.count("⟨") == kept.count("⟩")
 
 
 def test_a_frame_over_the_budget_is_refused() -> None:
@@ -259,3 +264,13 @@ def test_what_reads_like_an_order_is_flagged(text: str, flag: str) -> None:
 def test_plain_statements_are_not_flagged(text: str) -> None:
     """A flag that is always up says nothing."""
     assert flags_of([text]) == ()
+
+
+def test_what_a_statement_costs_beside_its_text_leaves_room_for_one_in_a_small_budget() -> None:
+    """All that is known of an observation with everyday labels is 85 tokens: a note fits into 150."""
+    said = "Joins are cheap. The team knows it. It runs already."
+    made = noted("01JZ8Q4M7T3V5X9B2C6D8F0G01", "Acme picked Postgres", said, confidence=0.95, source="review")
+    hit = hit_of(replace(made, category="work/clients/acme"), reasons=("names Acme",))
+    beside = render_pack([hit]).tokens - render_pack([]).tokens - Estimate().count(f"{hit.title}\n\n{said}")
+    assert beside <= 85
+    assert render_pack([hit], budget=150).included == (hit.id,)

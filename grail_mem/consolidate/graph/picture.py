@@ -118,7 +118,7 @@ def plot_groups(
     handles = [_handle(name, colour, mark) for name, (colour, mark) in styles.items()]
     handles.append(_handle("entity", _DARK, "."))
     figure.legend(handles=handles, loc="outside lower center", ncols=min(5, len(handles)), frameon=False, fontsize=9)
-    with translated(f"write {path}"):
+    with translated("write the picture", path):
         figure.savefig(path, dpi=150, metadata={"Software": None} if path.suffix.lower() == ".png" else None)
     plt.close(figure)
 

@@ -89,11 +89,11 @@ def place_at(path: Path) -> Place:
     """
     path = path.expanduser()
     if path.is_dir():
-        with translated(f"read {path.name}"):
+        with translated(f"read {path.name}", path):
             return _folder(path)
     if not path.is_file():
         raise NotFoundError(f"There is no file {str(path)!r}.")
-    with translated(f"read {path.name}"):
+    with translated(f"read {path.name}", path):
         if is_zipfile(path):
             return _zip(path)
         size = path.stat()
