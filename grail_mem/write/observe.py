@@ -13,7 +13,7 @@ from typing import Any, Final
 from grail_mem.errors import InputError
 from grail_mem.model.filter import Filter, Page
 from grail_mem.model.names import session_key
-from grail_mem.model.observation import Evidence, Observation, fingerprint
+from grail_mem.model.observation import Evidence, Observation, fingerprints
 from grail_mem.model.problem import Gather
 from grail_mem.model.quote import is_long_enough
 from grail_mem.model.scope import clean_scope
@@ -149,18 +149,21 @@ def _draft(turn: Turn, session: str, scope: str | None, category: object, there:
 
 def _wanted(view: View, drafts: Sequence[tuple[Turn, Draft]]) -> tuple[list[Draft], list[str]]:
     """The drafts that nothing stands against, and why others are left out: somebody hid or erased the same."""
-    made: dict[int, tuple[Turn, Draft, Observation]] = {}
+    made: dict[tuple[int, ...], tuple[Turn, Draft, Observation]] = {}
     left_out: list[str] = []
     for turn, draft, o in _made(view, drafts):
         if (receipt := blocks(view, o)) is not None:
             left_out.append(f"turn {turn.number} was left out: the same was erased on {receipt.at[:10]}.")
         else:
-            made[fingerprint(o)] = (turn, draft, o)
-    said = who_says(view, {print_: o for print_, (_, _, o) in made.items()})
-    left_out += [
-        f"turn {made[one][0].number} was left out: an observation that says it is hidden." for one in said.hidden
-    ]
-    return [draft for print_, (_, draft, _) in made.items() if print_ not in said.hidden], left_out
+            made[fingerprints(o, view.access.default_scope)] = (turn, draft, o)
+    hidden = who_says(view, {prints: o for prints, (_, _, o) in made.items()}).hidden
+    wanted: list[Draft] = []
+    for (own, *_), (turn, draft, _) in made.items():
+        if own in hidden:
+            left_out.append(f"turn {turn.number} was left out: an observation that says it is hidden.")
+        else:
+            wanted.append(draft)
+    return wanted, left_out
 
 
 def _made(view: View, drafts: Sequence[tuple[Turn, Draft]]) -> Iterator[tuple[Turn, Draft, Observation]]:
