@@ -88,8 +88,8 @@ def _text(hit: Hit) -> str:
 
 
 def _begins_with(text: str, title: str) -> bool:
-    """Whether the first line is the title, so that it need not be said twice."""
-    return _HEADING.sub("", text.lstrip().partition("\n")[0]).strip() == title.strip()
+    """Whether the first line begins with the title, as it does where no title was given, so that it need not be said twice."""
+    return _HEADING.sub("", text.lstrip().partition("\n")[0]).startswith(title.strip())
 
 
 def _section(o: Observation) -> int:
@@ -106,6 +106,7 @@ def _labels(hit: Hit, flags: Sequence[str]) -> Iterator[tuple[str, str | float]]
         "id": hit.id,
         "category": hit.category,
         "observed": _day(hit.observed_at),
+        "speaker": hit.speaker,
         "confidence": hit.confidence,
         "source": hit.source,
         "source_kind": hit.source_kind,
@@ -130,7 +131,10 @@ def _disputed(hit: Hit) -> str | None:
 
 
 def _turn_labels(turn: Observation) -> Labels:
-    said = {"number": "" if turn.turn is None else str(turn.turn), "source": turn.source or "", "id": turn.id}
+    said = {
+        "number": "" if turn.turn is None else str(turn.turn), "speaker": turn.speaker or "", "source": turn.source or "",
+        "id": turn.id,
+    }  # fmt: skip
     return {name: value for name, value in said.items() if value}
 
 
