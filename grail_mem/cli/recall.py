@@ -70,12 +70,17 @@ def show_recall(found: Recall, *, full: bool = False) -> None:
             show_observation(observation)
     else:
         rows = [
-            [f"{it.observed_at:%Y-%m-%d}", it.category, it.title, ", ".join(it.tags), short_id(it.id)]
+            [f"{it.observed_at:%Y-%m-%d}", it.category, headline(it), ", ".join(it.tags), short_id(it.id)]
             for it in found.observations
         ]
         output.table(["date", "category", "title", "tags", "id"], rows, wide="title")
     if found.cursor is not None:
         output.note(f"There are more: repeat with --cursor {found.cursor}")
+
+
+def headline(o: Observation) -> str:
+    """The title, with who said it where somebody did."""
+    return f"{o.speaker}: {o.title}" if o.speaker else o.title
 
 
 def show_observation(observation: Observation) -> None:

@@ -13,6 +13,7 @@ from grail_mem.cli import options as o
 from grail_mem.cli import output
 from grail_mem.cli.grouped import CONDITIONS, Group, grouped
 from grail_mem.cli.misnamed import misnamed
+from grail_mem.cli.recall import headline
 from grail_mem.cli.which import short_id, split
 from grail_mem.errors import InputError, NotFoundError
 
@@ -114,7 +115,7 @@ def show_found(found: Recall, near: Iterable[Observation] = (), *, full: bool = 
         output.note(f"warning: {warning}")
     if found.abstention is not None:
         output.say(f"{found.abstention.reason}: {found.abstention.detail}")
-        if rows := [[f"{it.observed_at:%Y-%m-%d}", it.category, _headline(it), short_id(it.id)] for it in near]:
+        if rows := [[f"{it.observed_at:%Y-%m-%d}", it.category, headline(it), short_id(it.id)] for it in near]:
             output.say()
             output.say("Closest, but not returned:")
             output.table(["date", "category", "title", "id"], rows, wide="title")
@@ -151,7 +152,7 @@ def _show_table(hits: Sequence[tuple[Observation, Mapping[str, Any]]]) -> None:
     rows = [
         [
             *([f"{said['score']:.2f}" if said.get("score") else ""] if is_ranked else []),
-            f"{hit.observed_at:%Y-%m-%d}", hit.category, _headline(hit), _why(said), short_id(hit.id),
+            f"{hit.observed_at:%Y-%m-%d}", hit.category, headline(hit), _why(said), short_id(hit.id),
         ]
         for hit, said in hits
     ]  # fmt: skip
@@ -159,17 +160,12 @@ def _show_table(hits: Sequence[tuple[Observation, Mapping[str, Any]]]) -> None:
     output.table(names, rows, wide=("title", "why"))
 
 
-def _headline(o: Observation) -> str:
-    """The title, or how it begins, with who said it."""
-    return f"{o.speaker}: {o.title}" if o.speaker else o.title
-
-
 def _why(said: Mapping[str, Any]) -> str:
     return "; ".join(said.get("reasons", ()))
 
 
 def _show_hit(hit: Observation, said: Mapping[str, Any]) -> None:
-    output.say(_headline(hit), style="bold")
+    output.say(headline(hit), style="bold")
     about = {
         "score": f"{said['score']:.2f}" if said.get("score") else "", "why": _why(said), "found by": ", ".join(said.get("via", ())),
         "observed_at": f"{hit.observed_at:%Y-%m-%d}", "session": hit.session, "path": hit.path, "id": hit.id,
