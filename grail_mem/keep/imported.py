@@ -141,7 +141,9 @@ class Beside:
             if not self._owns:
                 self._done.skip(record, "a session takes no sources")
                 continue
-            is_source = record.path.startswith(f"{SOURCES}/") and unit_of(record.path, self._view.layout.notes) == SOURCES
+            is_source = (
+                record.path.startswith(f"{SOURCES}/") and unit_of(record.path, self._view.layout.notes) == SOURCES
+            )
             if not is_source or not fits_everywhere(record.path):
                 self._done.skip(record, f"{record.path!r} is no path of a source")
                 continue

@@ -347,7 +347,9 @@ def _behind(said: Sentence, end: int, claim: Sentence) -> str:
         return following
     if (words[end - 1] in known.UNITS or is_number(words[end - 1])) and following in {"to", "and", "per"}:
         return following
-    if words[end - 1] in known.UNIT_OF and following == "and" and "half" in words[end + 1 : end + 3]:  # an hour and a half
+    if (
+        words[end - 1] in known.UNIT_OF and following == "and" and "half" in words[end + 1 : end + 3]
+    ):  # an hour and a half
         return following
     return next((word for word in words[end : end + 3] if word in known.RESTRICTIONS), "") or _or(words[end:])
 

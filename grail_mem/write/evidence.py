@@ -222,9 +222,7 @@ def judged(view: View, claim: str, found: Located) -> Support:
     checker = checker_of(view.settings.checker)
 
     def checked(words: str) -> Support:
-        return check_support(
-            claim, words, speaker=found.speaker, role=found.role, context=found.at, checker=checker
-        )
+        return check_support(claim, words, speaker=found.speaker, role=found.role, context=found.at, checker=checker)
 
     alone = checked(found.quote)
     if alone.verdict != "supported" or found.around.strip() in ("", found.quote):

@@ -51,7 +51,11 @@ def require_new(view: View, made: Iterable[Observation]) -> None:
     """
     if not len(view.receipts):
         return
-    found = [f"{o.title!r} says what was erased on {receipt.at[:10]}" for o in made if (receipt := blocks(view, o)) is not None]
+    found = [
+        f"{o.title!r} says what was erased on {receipt.at[:10]}"
+        for o in made
+        if (receipt := blocks(view, o)) is not None
+    ]
     if found:
         more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
         raise ConflictError(

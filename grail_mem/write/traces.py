@@ -81,7 +81,12 @@ class Traces:
 
 
 def traces_of(
-    view: View, observations: Sequence[Observation], unsaid: Unsaid, reason: str = "", *, candidates: Collection[str] = ()
+    view: View,
+    observations: Sequence[Observation],
+    unsaid: Unsaid,
+    reason: str = "",
+    *,
+    candidates: Collection[str] = (),
 ) -> Traces:
     """Find every trace of some observations and of what goes of the sources; the view must be up to date.
 
@@ -124,7 +129,9 @@ def traces_of(
 def copies_of(view: View, ids: Collection[str]) -> tuple[Observation, ...]:
     """Observations whose files carry the id of one of these, as copies by hand do; each counts under an id of its own."""
     doubled = {problem.where for problem in view.problems() if problem.code == DUPLICATE}
-    return tuple(o for o in everything(view) if o.path in doubled and _written_id(view, o.path) in ids) if doubled else ()
+    return (
+        tuple(o for o in everything(view) if o.path in doubled and _written_id(view, o.path) in ids) if doubled else ()
+    )
 
 
 def _written_id(view: View, path: str) -> str:

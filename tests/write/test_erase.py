@@ -130,7 +130,9 @@ def test_a_copy_of_its_file_goes_along_and_one_with_other_words_is_named(tmp_pat
         text = (tmp_path / made.path).read_text()
         (tmp_path / "memories/copy.md").write_text(text)
         other = tmp_path / "memories/other.md"
-        other.write_text(text.replace(f"She lives in {WORDS[0]}.", "A file made from it says this.").replace(WORDS[0], "it"))
+        other.write_text(
+            text.replace(f"She lives in {WORDS[0]}.", "A file made from it says this.").replace(WORDS[0], "it")
+        )
         memory.sync()
         assert len(memory.recall().observations) == 3
         done = memory.erase(made.id, reason="request")
