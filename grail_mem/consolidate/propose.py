@@ -140,7 +140,9 @@ def consolidate(
         finally:  # what a model was asked for a minute is not asked again because the run was stopped
             if reading.answers is not None and not dry_run:
                 reading.answers.write()
-        made = _Run(session, decided, stored, format_time(at), settings.default_scope).proposals(detected, min_confidence)
+        made = _Run(session, decided, stored, format_time(at), settings.default_scope).proposals(
+            detected, min_confidence
+        )
         kept = _kept(view, stored, decided, made, detected.ran)
         waiting = in_order([*made.proposals, *kept])
         fresh = [p.id for p in made.proposals if p.id not in stored.proposals]

@@ -16,7 +16,10 @@ SAME_DAY = {"observed_at": "2026-06-01"}
 def filled(session: Session) -> None:
     """A person's notes, the same for everybody: groups of a subject, a name in two spellings, a fact in two spellings."""
     session.add_observations(
-        [{"content": text, "category": folder, "entities": list(names)} for folder, text, names in (*NOTES, *client_notes())]
+        [
+            {"content": text, "category": folder, "entities": list(names)}
+            for folder, text, names in (*NOTES, *client_notes())
+        ]
         + [
             {"content": f"Bill {n} is in {name}.", "category": "bills", "entities": [name, "Acme"]}
             for n, name in enumerate(SPELLED * 4)
