@@ -49,21 +49,20 @@ def test_what_others_wait_for_apply_or_reject_in_their_scope_is_not_felt_in_mine
             "split_folder",
             "canonicalise_attribute",
         }
-    with Memory(tmp_path / "both", embedder="none") as memory:
-        with (
-            memory.session(user_id="u1", agent_id="a") as mine,
-            memory.session(user_id="u2", agent_id="a") as other,
-        ):
-            filled(mine)
-            filled(other)
-            theirs = found(other)
-            assert theirs == expected
-            waiting = {p.id for p in other.proposals()}
-            assert found(mine) == expected
-            assert {p.id for p in other.proposals()} == waiting
-            assert not waiting & {p.id for p in mine.proposals()}
-            other.reject(sorted(waiting), reason="no")
-            assert found(mine) == expected
-            assert found(other)[:-1] == []
-            mine.reject([p.id for p in mine.proposals()], reason="no")
-            assert found(mine) == [("declined", found(other)[-1][1], ())]
+    with (
+        Memory(tmp_path / "both", embedder="none") as memory, memory.session(user_id="u1", agent_id="a") as mine,
+        memory.session(user_id="u2", agent_id="a") as other,
+    ):
+        filled(mine)
+        filled(other)
+        theirs = found(other)
+        assert theirs == expected
+        waiting = {p.id for p in other.proposals()}
+        assert found(mine) == expected
+        assert {p.id for p in other.proposals()} == waiting
+        assert not waiting & {p.id for p in mine.proposals()}
+        other.reject(sorted(waiting), reason="no")
+        assert found(mine) == expected
+        assert found(other)[:-1] == []
+        mine.reject([p.id for p in mine.proposals()], reason="no")
+        assert found(mine) == [("declined", found(other)[-1][1], ())]
