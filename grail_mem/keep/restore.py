@@ -28,7 +28,7 @@ from grail_mem.model.times import format_time
 from grail_mem.query.view import View
 from grail_mem.settings import read_settings
 from grail_mem.store.files import FILE_MODE, FOLDER_MODE, read_file, replace_file, translated, write_all
-from grail_mem.store.layout import OUTPUT, SETTINGS_FILE, UNDO, Layout
+from grail_mem.store.layout import OUTPUT, SETTINGS_FILE, UNDO, Layout, is_candidate_path
 from grail_mem.store.ledger import chains as chain_files
 from grail_mem.store.ledger_line import Entry
 from grail_mem.store.lock import exclusive_if_free
@@ -326,18 +326,30 @@ def _leave_out(
         if layout.holds(path):
             forgotten = is_forgotten(receipts, ids.get(path, ""), data)
             left = None if forgotten else observation_left(receipts, data, default_scope)
+        elif is_candidate_path(path):
+            left = None if is_forgotten(receipts, "", data) else data
         elif path.startswith(f"{UNDO}/"):
             left = None if mentions_forgotten(receipts, data) else data
         elif path.startswith(f"{SOURCES}/"):
             left = source_left(receipts, path, data)
         if left is None:
             os.unlink(ready / path)
+            _drop_empty(layout, path)
             left_out.add(path)
         elif left != data:
             replace_file(ready / path, left)
     if any(path.startswith(f"{OUTPUT}/") for path in found.files):  # a snapshot holds what files said
         shutil.rmtree(ready / OUTPUT, ignore_errors=True)
     return left_out
+
+
+def _drop_empty(layout: Layout, path: str) -> None:
+    """Remove the folders of categories that an observation was alone in: their names say what it was about."""
+    folder = path.rpartition("/")[0] if layout.holds(path) else ""
+    with suppress(OSError):  # something is left in it
+        while folder and folder != layout.notes:
+            os.rmdir(layout.root / folder)
+            folder = folder.rpartition("/")[0]
 
 
 def _digest(path: Path) -> str:

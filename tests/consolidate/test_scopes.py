@@ -50,7 +50,8 @@ def test_what_others_wait_for_apply_or_reject_in_their_scope_is_not_felt_in_mine
             "canonicalise_attribute",
         }
     with (
-        Memory(tmp_path / "both", embedder="none") as memory, memory.session(user_id="u1", agent_id="a") as mine,
+        Memory(tmp_path / "both", embedder="none") as memory,
+        memory.session(user_id="u1", agent_id="a") as mine,
         memory.session(user_id="u2", agent_id="a") as other,
     ):
         filled(mine)
