@@ -26,6 +26,7 @@ def filled(session: Session) -> None:
         ]
         + [
             {"content": "The gate opens at nine.", "category": "site", "attribute": "site/opening-hours", **SAME_DAY},
+            {"content": "The gate opens at ten.", "category": "site", "attribute": "site/opening-hours", **SAME_DAY},
             {"content": "The gate closes at six.", "category": "site", "attribute": "Site/Opening hours", **SAME_DAY},
         ]
     )
