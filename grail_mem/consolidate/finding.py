@@ -6,7 +6,7 @@ Values only; knows nothing of how detectors look or of how a finding becomes a p
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Final
@@ -54,6 +54,7 @@ class Finding:
         affected: Ids of the observations that applying changes or that it wholly rests on; when one of them is not as it
             was, the proposal is stale.
         same: Pairs of names or ids that it takes for the same thing; rejecting it forbids to take them so.
+        scope: In whose memory names are so; empty for the default scope, and where ids say it.
     """
 
     kind: str
@@ -67,6 +68,7 @@ class Finding:
     quotes: tuple[Quote, ...] = ()
     affected: tuple[str, ...] = ()
     same: tuple[tuple[str, str], ...] = ()
+    scope: str = ""
 
     @property
     def fingerprint(self) -> str:
@@ -76,12 +78,20 @@ class Finding:
     @property
     def pairs(self) -> tuple[str, ...]:
         """The pairs in `same` as digests, which is how a rejection keeps them."""
-        return tuple(sorted(pair_digest(self.kind, left, right) for left, right in self.same))
+        return tuple(sorted(pair_digest(self.kind, left, right, self.scope) for left, right in self.same))
 
 
-def pair_digest(kind: str, left: str, right: str) -> str:
-    """16 hex digits of two things that a finding of this kind takes for the same, in either order."""
-    return _digest([kind, *sorted((left, right))])
+def pair_digest(kind: str, left: str, right: str, scope: str = "") -> str:
+    """16 hex digits of two things that a finding of this kind takes for the same, in either order.
+
+    What somebody says of two names in one scope is said of no other: nobody else may learn of it, or be bound by it.
+    """
+    return _digest([kind, *sorted((left, right)), *in_scopes([scope])])
+
+
+def in_scopes(scopes: Iterable[str]) -> list[str]:
+    """Scopes as a part of a digest; nothing for the default scope, which is empty. No key of a name has capitals."""
+    return [f"SCOPE {scope}" for scope in sorted(set(scopes)) if scope]
 
 
 def _digest(texts: list[str]) -> str:

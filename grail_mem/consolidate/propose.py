@@ -9,14 +9,14 @@ import json
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from grail_mem.consolidate.answers import FOLDER, Answers
 from grail_mem.consolidate.decisions import Decided, read_decisions, what_changed
 from grail_mem.consolidate.detect import Detected, check_kinds, detect
-from grail_mem.consolidate.finding import LEAST_CONFIDENCE, Finding
+from grail_mem.consolidate.finding import LEAST_CONFIDENCE, Finding, in_scopes
 from grail_mem.consolidate.listing import in_order, share
 from grail_mem.consolidate.proposal import Affected, Evidence, Proposal, read_proposal, written
 from grail_mem.consolidate.proposal_file import Stored, drop_replaced, read_sets, write_set
@@ -38,6 +38,8 @@ from grail_mem.store.lock import exclusive
 from grail_mem.support.entailment import EntailmentModel
 
 LOCK: Final = "consolidate.lock"
+_BY_NAME: Final = frozenset({"discover_community", "split_folder", "move_entity"})
+"""Kinds whose findings are told apart by names alone, which two scopes may share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +140,9 @@ def consolidate(
         finally:  # what a model was asked for a minute is not asked again because the run was stopped
             if reading.answers is not None and not dry_run:
                 reading.answers.write()
-        made = _Run(session, decided, stored, format_time(at)).proposals(detected, min_confidence)
+        made = _Run(session, decided, stored, format_time(at), settings.default_scope).proposals(
+            detected, min_confidence
+        )
         kept = _kept(view, stored, decided, made, detected.ran)
         waiting = in_order([*made.proposals, *kept])
         fresh = [p.id for p in made.proposals if p.id not in stored.proposals]
@@ -211,10 +215,12 @@ class _Run:
     decided: Decided
     stored: Stored
     at: str
+    default_scope: str
 
     def proposals(self, detected: Detected, min_confidence: float) -> _Made:
         """The proposals that findings become; a finding twice is one."""
-        found = {one.fingerprint: one for one in reversed(detected.findings) if one.confidence >= min_confidence}
+        sure = self._placed([one for one in reversed(detected.findings) if one.confidence >= min_confidence])
+        found = {one.fingerprint: one for one in sure}
         now = self._as_they_are({id_ for one in found.values() for id_ in one.affected})
         waiting = {
             proposal.fingerprint: proposal
@@ -237,6 +243,22 @@ class _Run:
                 continue
             made.proposals.append(proposal)
         return made
+
+    def _placed(self, findings: Sequence[Finding]) -> list[Finding]:
+        """Findings; those that go by names of entities and folders are about these in the scopes in which they are found.
+
+        So what somebody decides where a caller may not read changes nothing of what that caller is told.
+        """
+        ids = {id_ for one in findings if one.kind in _BY_NAME for id_ in one.affected}
+        text = "SELECT id, coalesce(scope, '') AS scope FROM rows WHERE id IN (SELECT unnest($ids::VARCHAR[]))"
+        rows = self.session.ask(text, {"ids": sorted(ids)}).to_pylist() if ids else []
+        scopes = {row["id"]: "" if row["scope"] == self.default_scope else row["scope"] for row in rows}
+        return [
+            replace(one, meaning=(*one.meaning, *in_scopes(scopes.get(id_, "") for id_ in one.affected)))
+            if one.kind in _BY_NAME
+            else one
+            for one in findings
+        ]
 
     def _as_they_are(self, ids: Collection[str]) -> dict[str, Affected]:
         text = "SELECT id, path, sha256 FROM rows WHERE id IN (SELECT unnest($ids::VARCHAR[]))"

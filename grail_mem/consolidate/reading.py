@@ -69,12 +69,13 @@ class Reading:
         made: T = self.kept[name]
         return made
 
-    def forbids(self, kind: str, left: str, right: str) -> bool:
+    def forbids(self, kind: str, left: str, right: str, scope: str = "") -> bool:
         """Whether somebody said that these two are not the same thing."""
-        return self.rejected_on(kind, left, right) is not None
+        return self.rejected_on(kind, left, right, scope) is not None
 
-    def rejected_on(self, kind: str, left: str, right: str) -> Mapping[str, Any] | None:
+    def rejected_on(self, kind: str, left: str, right: str, scope: str = "") -> Mapping[str, Any] | None:
         """The grounds on which somebody said that these two are not the same thing; None when nobody did."""
         if not self.forbidden:
             return None
-        return self.once("rejected", lambda reading: Rejected(reading.forbidden)).get(pair_digest(kind, left, right))
+        rejected = self.once("rejected", lambda reading: Rejected(reading.forbidden))
+        return rejected.get(pair_digest(kind, left, right, scope))

@@ -29,7 +29,7 @@ from grail_mem.model.times import format_time
 from grail_mem.query.view import View
 from grail_mem.settings import read_settings
 from grail_mem.store.files import FILE_MODE, FOLDER_MODE, read_file, replace_file, translated, write_all
-from grail_mem.store.layout import OUTPUT, SETTINGS_FILE, UNDO, Layout
+from grail_mem.store.layout import OUTPUT, SETTINGS_FILE, UNDO, Layout, is_candidate_path
 from grail_mem.store.ledger import chains as chain_files
 from grail_mem.store.ledger_line import Entry
 from grail_mem.store.lock import exclusive_if_free
@@ -323,22 +323,37 @@ def _leave_out(
         if is_chain(path) or path in SINGLE:
             continue
         data, _ = read_file(ready / path)
-        left: bytes | None = data
-        if layout.holds(path):
-            forgotten = is_forgotten(receipts, ids.get(path, ""), data)
-            left = None if forgotten else observation_left(receipts, data, default_scope)
-        elif path.startswith(f"{UNDO}/"):
-            left = None if mentions_forgotten(receipts, data) else data
-        elif path.startswith(f"{SOURCES}/"):
-            left = source_left(receipts, path, data)
+        left = _left(layout, receipts, path, data, id_=ids.get(path, ""), default_scope=default_scope)
         if left is None:
             os.unlink(ready / path)
+            _drop_empty(layout, path)
             left_out.add(path)
         elif left != data:
             replace_file(ready / path, left)
     if any(path.startswith(f"{OUTPUT}/") for path in found.files):  # a snapshot holds what files said
         shutil.rmtree(ready / OUTPUT, ignore_errors=True)
     return left_out
+
+
+def _left(layout: Layout, receipts: Receipts, path: str, data: bytes, *, id_: str, default_scope: str) -> bytes | None:
+    """What is left of a file without what was erased since; None when it goes wholly."""
+    if layout.holds(path):
+        return None if is_forgotten(receipts, id_, data) else observation_left(receipts, data, default_scope)
+    if path.startswith(f"{SOURCES}/"):
+        return source_left(receipts, path, data)
+    is_gone = (is_candidate_path(path) and is_forgotten(receipts, "", data)) or (
+        path.startswith(f"{UNDO}/") and mentions_forgotten(receipts, data)
+    )
+    return None if is_gone else data
+
+
+def _drop_empty(layout: Layout, path: str) -> None:
+    """Remove the folders of categories that an observation was alone in: their names say what it was about."""
+    folder = path.rpartition("/")[0] if layout.holds(path) else ""
+    with suppress(OSError):  # something is left in it
+        while folder and folder != layout.notes:
+            os.rmdir(layout.root / folder)
+            folder = folder.rpartition("/")[0]
 
 
 def _digest(path: Path) -> str:

@@ -229,7 +229,7 @@ def carry_out(
         done = _erased(view, found, reason, dry_run=False)
         erased = receipts(found, actor, done.reason)
         told = [*erased, *declined(found.held, actor=actor, reason="")]
-        intent = intent_of(view, found.traces, found.unsaid, erased, [candidate_path(id_) for id_ in found.held])
+        intent = intent_of(found.traces, found.unsaid, erased, [candidate_path(id_) for id_ in found.held])
         gone = [replace(edited, data=None) for edited in read_all(view, done.ids).values()]
         files = placings_of_sources(found.unsaid.files, staging_fd, at=told[0].at, actor=actor)
         announce(view.layout, intent)

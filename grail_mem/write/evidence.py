@@ -5,6 +5,7 @@ Knows nothing of how an observation is stored.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -17,6 +18,7 @@ from grail_mem.query.passages import DOCUMENT, in_session, in_source, is_erased
 from grail_mem.query.view import View
 from grail_mem.store.sources import Locator, Turn, digest, parse_locator
 from grail_mem.support.checkers import checker_of
+from grail_mem.support.reading import MOST_CHARS
 from grail_mem.support.support import Support, check_support
 from grail_mem.write.quotes import Quote, clean_quote, read_quotes
 from grail_mem.write.screening import screened_quotes
@@ -33,6 +35,11 @@ CAPS: Final = {
 _SHOWN: Final = 120
 _NEAR: Final = 60.0
 """Likeness in percent from which a turn is named as the closest one; chosen."""
+_BESIDE: Final = 1_000
+"""Characters on each side of a quote in a long text that are read with it; chosen."""
+_LABEL: Final = re.compile(r"^[^\S\n]*[^\W\d_][\w .'’-]{0,40}:[^\S\n]+(?=(?:I|My)\b)")
+"""Who speaks in a document that is a conversation: what stands behind such a name is said, not reported."""
+_ENDS: Final = re.compile(r"[.!?…。！？]\s|\n")
 _MAX_COMPARED: Final = 20_000
 """Characters of a passage that are compared for a near miss, since that takes the product of both lengths."""
 
@@ -51,6 +58,7 @@ class Located:
         at: When, in UTC; empty when not known.
         n_found: In how many places it stands.
         quoted: Whether its turn was recorded from a quote alone.
+        around: The turn, or as much of a long turn or document as stands around the quote, the quote within it.
     """
 
     source: str
@@ -64,6 +72,7 @@ class Located:
     turn: int | None = None
     n_found: int = 1
     quoted: bool = False
+    around: str = ""
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -183,8 +192,46 @@ def located_at(place: Turn, found: Found, *, n: int = 1) -> Located:
     words = place.text[found.begin : found.end]
     return Located(
         str(place.locator), words, (found.begin, found.end), digest(words), found.match, place.role, place.speaker, place.at,
-        place.locator.turn, n, place.quoted,
+        place.locator.turn, n, place.quoted, _around(place.text, found.begin, found.end),
     )  # fmt: skip
+
+
+def _around(text: str, begin: int, end: int) -> str:
+    """A text, or of a long one whole sentences before and behind some words, where sentences end."""
+    if len(text) <= MOST_CHARS:
+        return text
+    before, behind = text[max(0, begin - _BESIDE) : begin], text[end : end + _BESIDE]
+    first = next((found.end() for found in _ENDS.finditer(before)), 0) if begin > _BESIDE else 0
+    last = max((found.start() + 1 for found in _ENDS.finditer(behind)), default=len(behind))
+    return before[first:] + text[begin:end] + behind[: last if end + _BESIDE < len(text) else None]
+
+
+def _of_one(found: Located) -> str:
+    """What stands around a quote of a document; in one that is a conversation, what this speaker says, without the name."""
+    at = found.around.find(found.quote)
+    line = found.around[found.around.rfind("\n", 0, at) + 1 :].partition("\n")[0] if at >= 0 else ""
+    label = _LABEL.match(line)
+    return line[label.end() :] if label and label.end() <= line.find(found.quote) else found.around
+
+
+def judged(view: View, claim: str, found: Located) -> Support:
+    """Whether a quote supports a claim: by its words, and by what it is a part of, which may take them back.
+
+    Who quotes chooses where a quote begins and ends: `I live in Bern` stands in `It is not true that I live in Bern.`
+    """
+    checker = checker_of(view.settings.checker)
+
+    def checked(words: str) -> Support:
+        return check_support(claim, words, speaker=found.speaker, role=found.role, context=found.at, checker=checker)
+
+    alone = checked(found.quote)
+    if alone.verdict != "supported" or found.around.strip() in ("", found.quote):
+        return alone
+    within = checked(_of_one(found) if found.role == DOCUMENT else found.around)
+    if within.verdict == "supported":
+        return replace(alone, score=min(alone.score, within.score))
+    why = "; ".join(within.reasons)
+    return replace(within, verdict="unsupported", reasons=(f"what stands around the quote does not say so: {why}",))
 
 
 def not_found(quote: str, places: Sequence[Turn], where: str, turn: int | None) -> EvidenceNotFoundError:
@@ -253,14 +300,7 @@ def resolved(
         except InputError as error:
             problems.append(error)
             continue
-        support = check_support(
-            claim if isinstance(claim, str) else "",
-            found.quote,
-            speaker=found.speaker,
-            role=found.role,
-            context=found.at,
-            checker=checker_of(view.settings.checker),
-        )
+        support = judged(view, claim if isinstance(claim, str) else "", found)
         made.append(found.evidence(support))
         warnings += found.warnings
         if support.verdict != "supported":

@@ -13,7 +13,7 @@ from grail_mem.model.observation import Evidence
 from grail_mem.query.view import View
 from grail_mem.support.checkers import checker_of
 from grail_mem.support.support import check_support
-from grail_mem.write.evidence import CAPS, KIND_OF_ROLE, found_in, must_be_recorded, not_found, passages
+from grail_mem.write.evidence import CAPS, KIND_OF_ROLE, found_in, judged, must_be_recorded, not_found, passages
 from grail_mem.write.quotes import Quote, read_quotes
 
 NOT_RECORDED: Final = (
@@ -68,21 +68,19 @@ def heard(view: View, quotes: Sequence[Evidence], claim: str, *, session: str, s
         located = found_in(there, said.quote)
         if located is None and (there or must_be_recorded(view)):
             raise not_found(said.quote, there, f"the session {session!r}", None)
-        words, role, speaker, at = (
-            (said.quote, "user", "", "")
+        words, role = (said.quote, "user") if located is None else (located.quote, located.role)
+        support = (
+            check_support(claim, words, checker=checker_of(view.settings.checker))
             if located is None
-            else (located.quote, located.role, located.speaker, located.at)
+            else judged(view, claim, located)
         )
-        judged = check_support(
-            claim, words, speaker=speaker, role=role, context=at, checker=checker_of(view.settings.checker)
-        )
-        made.append(Evidence(words, role=role) if located is None else located.evidence(judged))
+        made.append(Evidence(words, role=role) if located is None else located.evidence(support))
         warnings += [NOT_RECORDED] if located is None else located.warnings
         spoken.append(KIND_OF_ROLE[role])
-        if judged.verdict == "supported":
+        if support.verdict == "supported":
             kinds.append(KIND_OF_ROLE[role])
         else:
-            against.append(f'"{words:.200}" ({judged.checker}: {"; ".join(judged.reasons)})')
+            against.append(f'"{words:.200}" ({support.checker}: {"; ".join(support.reasons)})')
     why = "" if kinds else "; ".join(against)
     return Heard(tuple(made), _most(kinds), _most(spoken), why, tuple(dict.fromkeys(warnings)))
 

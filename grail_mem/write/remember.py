@@ -21,14 +21,14 @@ from grail_mem.store.files import translated
 from grail_mem.store.layout import CHATS
 from grail_mem.store.ledger_line import Entry
 from grail_mem.store.sources import Turn, chat_stem, current_turns, parse_locator, read_session
-from grail_mem.support.checkers import checker_of
-from grail_mem.support.support import Support, check_support
+from grail_mem.support.support import Support
 from grail_mem.write.add import ALREADY_THERE
 from grail_mem.write.claim import Claim, draft_of, read_claim
 from grail_mem.write.edited import Edited, make_new
 from grail_mem.write.evidence import (
     Located,
     found_in,
+    judged,
     located_at,
     must_be_recorded,
     not_found,
@@ -164,10 +164,7 @@ def _look(view: View, asked: Claim, said: Quote) -> _Shown:
             raise not_found(said.quote, there, place.source or f"the session {place.session!r}", said.turn)
         turn = _turn_of(asked, said.quote, _role_at_home(view, asked, place) or asked.role)
         located = _within(turn)
-    support = check_support(asked.text, located.quote, speaker=located.speaker, role=located.role, context=located.at,
-        checker=checker_of(view.settings.checker),
-    )  # fmt: skip
-    return _Shown(located, support, turn)
+    return _Shown(located, judged(view, asked.text, located), turn)
 
 
 def _role_at_home(view: View, asked: Claim, place: Quote) -> str | None:

@@ -67,7 +67,7 @@ class Intent:
     emptied: tuple[str, ...] = ()
 
 
-def intent_of(view: View, traces: Traces, unsaid: Unsaid, receipts: Sequence[Entry], beside: Collection[str]) -> Intent:
+def intent_of(traces: Traces, unsaid: Unsaid, receipts: Sequence[Entry], beside: Collection[str]) -> Intent:
     """What is to be swept after some observations and parts of sources were erased; beside that, further files that go."""
     return Intent(
         tuple(entry.id for entry in receipts), traces.proposals, (*traces.undo_records, *traces.sets, *beside), traces.lines,

@@ -15,9 +15,7 @@ from grail_mem.model.authority import authority_of
 from grail_mem.model.observation import Evidence, Observation, status_kept
 from grail_mem.query.view import View
 from grail_mem.store.sources import parse_locator
-from grail_mem.support.checkers import checker_of
-from grail_mem.support.support import check_support
-from grail_mem.write.evidence import CAPS, kind_of, locate
+from grail_mem.write.evidence import CAPS, judged, kind_of, locate
 
 BORROWED: Final = frozenset(("user_statement", "system", "tool_result"))
 """Kinds of sources that are somebody else's word, and not that of the agent who writes."""
@@ -111,11 +109,7 @@ def _says(view: View, o: Observation, item: Evidence, text: str) -> bool:
         return False
     with suppress(InputError):
         found = locate(view, item.quote, source=item.source, scope=o.scope)
-        judged = check_support(
-            text, found.quote, speaker=found.speaker, role=found.role, context=found.at,
-            checker=checker_of(view.settings.checker),
-        )  # fmt: skip
-        return judged.verdict == "supported"
+        return judged(view, text, found).verdict == "supported"
     return False
 
 

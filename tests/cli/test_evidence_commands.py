@@ -78,7 +78,9 @@ def test_a_document_and_standard_input_are_ingested(tmp_path: Path) -> None:
         "source"
     ]
     done = json.loads(
-        run("remember", root, "The gate is open", "--evidence", "The gate is open", "--in", source, "--json")
+        run(
+            "remember", root, "The gate is open again", "--evidence", "The gate is open again", "--in", source, "--json"
+        )
     )
     assert done["support"]["verdict"] == "supported"
     refused = run("ingest", root, str(file), "--source", "x", "--observed-at", "2d", code=2)

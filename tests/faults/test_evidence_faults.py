@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from grail_mem import GrailError, Memory
+from grail_mem.errors import UnsupportedEvidenceError
 from grail_mem.recall.pack import render_pack
 from grail_mem.store.layout import Layout
 from grail_mem.store.sources import current_turns, read_session
@@ -64,13 +65,66 @@ def test_evidence_that_was_never_said_is_not_stored(tmp_path: Path) -> None:
 def test_an_assistants_words_do_not_become_a_fact_about_the_user(tmp_path: Path) -> None:
     """Whatever role, kind and confidence the caller claims."""
     with Memory(tmp_path) as memory:
-        memory.ingest_chat([{"role": "assistant", "text": "You are allergic to nuts, I suppose."}], session="s")
+        memory.ingest_chat(
+            [{"role": "assistant", "text": "You are allergic to nuts. I am sorry to hear it."}], session="s"
+        )
         done = memory.remember(
             "You are allergic to nuts", evidence="You are allergic to nuts", session="s", role="user", confidence=1,
             source_kind="user_statement",
         )  # fmt: skip
         kept = memory.get(done.id)
         assert (kept.source_kind, kept.confidence, kept.evidence[0].role) == ("agent_inference", 0.6, "assistant")
+
+
+CUT_SHORT = [
+    ("It is not true that I live in Bern.", "I live in Bern", "The user lives in Bern."),
+    ("I never said that I like green tea at all.", "I like green tea", "The user likes green tea."),
+    ("Do you think I live in Bern?", "I live in Bern", "The user lives in Bern."),
+    ("If I win, I live in Bern from then on.", "I live in Bern", "The user lives in Bern."),
+    ("I live in Bern. Just kidding!", "I live in Bern.", "The user lives in Bern."),
+    ("I dislike cats. My sister: I like cats.", "I like cats.", "The user likes cats."),
+    ("I live in Bernau near Berlin.", "I live in Bern", "The user lives in Bern."),
+    ("The rent is 1,900 euros a month.", "900 euros a month", "900 euros a month."),
+    ("My rent is 19000 euros.", "My rent is 1900", "The user's rent is 1900."),
+    (f"{'This is long. ' * 400}It is not true that I live in Bern.{' And so on.' * 400}", "I live in Bern", "The user lives in Bern."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("said", "quote", "claim"), CUT_SHORT)
+def test_a_quote_cut_out_of_what_takes_it_back_supports_nothing(
+    tmp_path: Path, said: str, quote: str, claim: str
+) -> None:
+    """Who quotes chooses where a quote begins and ends; what it is a part of counts, in `remember`, `add` and what a session confirms."""
+    with Memory(tmp_path) as memory, memory.session(user_id="u1", agent_id="a", session="s") as session:
+        source = session.ingest_chat([{"role": "user", "text": said}], session="s").source
+        with pytest.raises(UnsupportedEvidenceError, match="around the quote"):
+            session.remember(claim, evidence=quote)
+        kept = session.remember(claim, evidence=quote, allow_inference=True)
+        assert (kept.status, session.get(kept.id).confidence) == ("provisional", 0.6)
+        with pytest.raises(UnsupportedEvidenceError):
+            session.revise(kept.id, action="confirm", reason="sure", evidence={"quote": quote, "source": source})
+        added = session.add_observation(
+            content=f"{claim} ", category="other", evidence={"quote": quote, "source": source}
+        )
+        assert [text for text in added.warnings if "does not support" in text]
+
+
+def test_a_quote_within_what_goes_on_is_no_less_true(tmp_path: Path) -> None:
+    """Other sentences around it, a name before it in a document that is a conversation, and a long text change nothing."""
+    with Memory(tmp_path) as memory:
+        memory.ingest_chat(
+            [{"role": "user", "text": "Good morning! I live in Bern. It rains a lot there, and my bike is red."}],
+            session="s",
+        )
+        assert memory.remember("The user lives in Bern.", evidence="I live in Bern.", session="s").status == "confirmed"
+        talk = memory.ingest_text("Dana: Good morning.\nPat: I take quinidine every day.\nDana: I see.").source
+        quote = {"quote": "I take quinidine every day", "source": talk}
+        assert memory.remember("I take quinidine every day.", evidence=quote).status == "confirmed"
+        long = memory.ingest_text(
+            f"{'The room was warm. ' * 500}Acme signed for 40,000 euros. {'The room was warm. ' * 500}"
+        ).source
+        quote = {"quote": "Acme signed for 40,000 euros", "source": long}
+        assert memory.remember("Acme signed for 40,000 euros.", evidence=quote).status == "confirmed"
 
 
 def test_a_hostile_transcript_stays_data(tmp_path: Path) -> None:

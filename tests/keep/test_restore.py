@@ -135,6 +135,27 @@ def test_what_was_erased_is_left_out_and_named(store: Path, tmp_path: Path) -> N
     assert not [p for p in everywhere if b"The first." in p.read_bytes()]
 
 
+def test_erased_candidates_and_the_names_of_emptied_folders_do_not_come_back(tmp_path: Path) -> None:
+    """What was suggested is left out as what was remembered is; a category that nothing lies in any more is a word, too."""
+    root, archive = tmp_path / "store", tmp_path / "b.tar.gz"
+    with Memory(root) as memory:
+        memory.add_observation(content="This stays.", category="work/plain")
+        made = memory.add_observation(content="She lives near the zebrawood.", category="work/zebrawood/deep")
+        (suggested,) = memory.submit({"content": "The zebrawood chest is hers.", "scope": "user:ann"})
+        memory.submit({"content": "This waits on.", "scope": "user:bob"})
+        memory.backup(archive)
+        memory.erase(made.id, reason="asked")
+        memory.erase(scope="user:ann", reason="asked")
+        done = memory.restore_backup(archive, force=True)
+        assert set(done.left_out) == {made.path, f".grail/candidates/{suggested.id}.md"}
+    with Memory(root) as memory:
+        assert [one.observation.content for one in memory.candidates() if one.observation] == ["This waits on."]
+        assert [path for path in root.rglob("*") if "zebrawood" in path.name] == []
+        assert [p for p in root.rglob("*") if p.is_file() and b"zebrawood" in p.read_bytes()] == []
+        assert (root / "memories/work/plain").is_dir()
+        assert memory.check().problems == ()
+
+
 def test_erased_words_do_not_come_back_in_the_ledger(store: Path, tmp_path: Path) -> None:
     """File names are made of titles, and the chain of the backup tells of them."""
     with Memory(store) as memory:

@@ -26,10 +26,11 @@ def session(memory: Memory) -> Iterator[Session]:
     with memory.session(user_id="u1", agent_id="a", session="chat/1") as made:
         made.ingest_chat(
             [
-                {"role": "user", "text": f"{TEA}. Later on: {COFFEE}."},
+                {"role": "user", "text": f"{TEA}. That is all for now."},
                 {"role": "assistant", "text": "So tea is over for you, I take it."},
                 {"role": "tool", "text": "The weather is fine all over the country."},
                 {"role": "user", "text": AGAIN},
+                {"role": "user", "text": f"{COFFEE}."},
             ]
         )
         yield made

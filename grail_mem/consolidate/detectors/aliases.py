@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Mapping
 from itertools import combinations, pairwise
 from typing import Any, Final
 
-from grail_mem.consolidate.finding import Finding, Quote
+from grail_mem.consolidate.finding import Finding, Quote, in_scopes
 from grail_mem.consolidate.names.candidates import candidates
 from grail_mem.consolidate.names.entity_table import EntityRow, EntityTable, pair, read_entities
 from grail_mem.consolidate.names.evidence import evidence_of, expansions, listed_pairs
@@ -123,7 +123,8 @@ def _is_rejected(
     reading: Reading, table: EntityTable, two: tuple[int, int], likenesses: Collection[Likeness] = ()
 ) -> bool:
     """Whether somebody said that two names are two things, and nobody wrote down since that one is the other."""
-    before = reading.rejected_on(KIND, *(table.entities[number].key for number in two))
+    left, right = (table.entities[number] for number in two)
+    before = reading.rejected_on(KIND, left.key, right.key, left.scope)
     if before is None:
         return False
     declared = any(likeness.code == DECLARED for likeness in likenesses)
@@ -186,12 +187,13 @@ def _finding(
             **scope,
         },
         changes=({"do": "rename_entity", "ids": ids, "names": _spellings(others), "to": main.name},),
-        meaning=(*keys, *(f"SCOPE {value}" for value in scope.values())),  # no key has capitals
+        meaning=(*keys, *in_scopes([main.scope])),
         grounds={"signals": signals, "n_names": len(keys)},
         figures=_figures(entities, [judged[p] for p in group.joints], types),
         quotes=tuple(_quotes(table, entities, quoted)),
         affected=tuple(sorted({*ids, *rests_on})),
         same=tuple(combinations(keys, 2)),
+        scope=main.scope,
     )
 
 

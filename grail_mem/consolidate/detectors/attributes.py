@@ -36,17 +36,17 @@ def canonicalise_attribute(reading: Reading) -> Iterator[Finding]:
             uses[row["scope"], form][row["attribute"]].append(row)
     for (scope, _), spellings in sorted(uses.items()):
         if len(spellings) > 1:
-            allowed = _allowed(spellings, reading)
+            allowed = _allowed(spellings, reading, scope)
             if len(allowed) > 1:
                 yield _finding(scope, allowed, spellings)
 
 
-def _allowed(spellings: Uses, reading: Reading) -> list[str]:
+def _allowed(spellings: Uses, reading: Reading, scope: str) -> list[str]:
     """The spellings, the one that is kept first, without those that were said to be another fact."""
     ordered = sorted(
         spellings, key=lambda name: (-len(spellings[name]), min(r["recorded_us"] for r in spellings[name]), name)
     )
-    return [ordered[0], *(name for name in ordered[1:] if not reading.forbids(KIND, ordered[0], name))]
+    return [ordered[0], *(name for name in ordered[1:] if not reading.forbids(KIND, ordered[0], name, scope))]
 
 
 def _finding(scope: str, names: Sequence[str], spellings: Uses) -> Finding:
@@ -73,6 +73,7 @@ def _finding(scope: str, names: Sequence[str], spellings: Uses) -> Finding:
         ),
         affected=tuple(row["id"] for row in changed),
         same=tuple((min(kept, name), max(kept, name)) for name in others),
+        scope=scope,
     )
 
 
