@@ -69,10 +69,9 @@ def screened(draft: D, settings: Settings, *, kept: frozenset[str] = frozenset()
     Raises:
         InputError: The settings refuse what it holds; `problems` lists everything found.
     """
+    looked_at = _looked_at(type(draft))  # type: ignore[arg-type]  # every class is hashable, which mypy doubts
     values: dict[str, Any] = {
-        name: value
-        for name in _looked_at(type(draft))
-        if name not in kept and (value := getattr(draft, name)) is not None
+        name: value for name in looked_at if name not in kept and (value := getattr(draft, name)) is not None
     }
     if not _suspect("\n".join(_texts(values)), settings):
         return draft, ()
@@ -240,10 +239,10 @@ def _suspect(text: str, settings: Settings) -> bool:
 
 def _texts(value: Any) -> list[str]:
     """Every text in a value, whatever it is made of."""
-    if isinstance(value, Mapping):
-        parts: Iterable[Any] = value.values()
-    elif isinstance(value, list | tuple | set | frozenset):
-        parts = value
+    if isinstance(value, list | tuple | set | frozenset):
+        parts: Iterable[Any] = value
+    elif isinstance(value, Mapping):
+        parts = value.values()
     elif is_dataclass(value):
         parts = (getattr(value, item.name) for item in fields(value))
     else:
