@@ -28,7 +28,7 @@ def folded(text: str) -> str:
 
 _LETTERS: Final = bytes(code if chr(code) in "abcdefghijklmnopqrstuvwxyz" else 32 for code in range(256))
 _BEGUN: Final = 3
-_FIRST_WORD: Final = re.compile(r" ?([a-z]+)(.?)", re.DOTALL)
+_WORD: Final = re.compile(r"([a-z]+)(.?)", re.DOTALL)
 
 
 def begun_in(folded: str) -> frozenset[str]:
@@ -38,11 +38,14 @@ def begun_in(folded: str) -> frozenset[str]:
 
 
 def beginnings(marks: Iterable[str]) -> frozenset[str]:
-    """How words begin in a text that has one of these marks at the beginning of a word; none when a mark is no word."""
-    found = [_FIRST_WORD.match(mark) for mark in marks]
-    if not all(first and (len(first[1]) >= _BEGUN or first[2]) for first in found):  # a short one may go on
+    """How words begin in a text that has one of these marks at the beginning of a word, by the longest word of each.
+
+    None when it cannot be told, since a mark has no word, or one that is short and may go on.
+    """
+    found = [max(_WORD.findall(mark), key=lambda word: len(word[0]), default=("", "")) for mark in marks]
+    if any(len(word) < _BEGUN and not behind for word, behind in found):
         return frozenset()
-    return frozenset(first[1][:_BEGUN] for first in found if first)
+    return frozenset(word[:_BEGUN] for word, _ in found)
 
 
 class _Tongue(NamedTuple):

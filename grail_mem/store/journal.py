@@ -86,6 +86,7 @@ class Journal:
         self._generation = 0
         self.failed = False
         self._capacity = _SMALLEST
+        self._size = 0  # of the file, as far as it was asked for; while the generation is one, the file only grows
         self._tip = Tip()
         self._boot = ""
         self._start = self._end = _HEADER
@@ -142,6 +143,7 @@ class Journal:
 
     def _load(self, header: bytes) -> None:
         self._header = b""  # set again when all the rest is
+        self._size = 0
         said = _read_header(header)
         self._start = self._end = _HEADER
         self._last = b""
@@ -278,9 +280,11 @@ class Journal:
         if len(frame) < _FRAME.size:
             return None
         generation, length, digest, _ = _FRAME.unpack(frame)
-        if generation != self._generation or length > os.fstat(self._fd).st_size:
+        if generation != self._generation:
             return None
-        return length, digest
+        if length > self._size:
+            self._size = os.fstat(self._fd).st_size
+        return (length, digest) if length <= self._size else None
 
 
 def left_behind(layout: Layout) -> bool:

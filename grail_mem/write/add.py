@@ -96,7 +96,8 @@ def add(
                 view.catch_up()
                 for item in ready:  # what was revoked meanwhile counts
                     view.access.require(right, item.observation.scope)
-                results, placings, unused = _decide(view, ready, staged, actor)
+                at = format_time(datetime.now(UTC))
+                results, placings, unused = _decide(view, ready, staged, at=at, actor=actor)
                 made = {o.id: o for o in (item.observation for item in ready) if is_decided(view, o)}
                 results, placings, replaced = with_facts(view, results, placings, made, staging_fd, actor)
                 unused += replaced
@@ -104,7 +105,6 @@ def add(
                 told = _told_again(view, ready) if again else {}
                 if not again:
                     require_new(view, (item.observation for item in ready))
-                at = format_time(datetime.now(UTC))
                 lifted = [Entry(AGAIN, receipt.id, at=at, actor=actor) for receipt in told.values()]
                 place(view, placings, staging_fd, beside=[*lifted, *beside(results)])
         except Exception:  # not an interrupt: what is committed by then is finished by the next writer
@@ -130,7 +130,7 @@ def _spelled(layout: Layout, category: str) -> str:
 
 
 def _decide(
-    view: View, ready: Sequence[_Ready], staged: Sequence[str], actor: str
+    view: View, ready: Sequence[_Ready], staged: Sequence[str], *, at: str, actor: str
 ) -> tuple[list[Written], list[Placing], list[str]]:
     """Give every staged file its path, or leave it out because the same observation is there already."""
     results: list[Written] = []
@@ -139,7 +139,6 @@ def _decide(
     here: dict[int, Written] = {}
     taken: set[str] = set()
     said = who_says(view, {item.prints: item.observation for item in ready})
-    at = format_time(datetime.now(UTC))
     for item, name in zip(ready, staged, strict=True):
         made, print_ = item.observation, item.prints[0]
         same = next((here[one] for one in item.prints if one in here), None) or _same(said.same.get(print_), made)

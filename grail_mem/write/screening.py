@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import cache
 from typing import Any, Final, TypeVar
 
 from grail_mem.errors import InputError
@@ -68,12 +69,11 @@ def screened(draft: D, settings: Settings, *, kept: frozenset[str] = frozenset()
     Raises:
         InputError: The settings refuse what it holds; `problems` lists everything found.
     """
+    looked_at = _looked_at(type(draft))  # type: ignore[arg-type]  # every class is hashable, which mypy doubts
     values: dict[str, Any] = {
-        item.name: value
-        for item in fields(draft)  # type: ignore[arg-type]  # every draft is a dataclass
-        if item.name not in kept and item.name not in _PASSED and (value := getattr(draft, item.name)) is not None
+        name: value for name in looked_at if name not in kept and (value := getattr(draft, name)) is not None
     }
-    if not _suspect("\n".join(text for value in values.values() for text in _texts(value)), settings):
+    if not _suspect("\n".join(_texts(values)), settings):
         return draft, ()
     warnings: list[str] = []
     refused: list[str] = []
@@ -96,6 +96,12 @@ def screened(draft: D, settings: Settings, *, kept: frozenset[str] = frozenset()
         )
     changed = {name: value for name, value in patch.items() if value != values[name]}
     return replace(draft, **changed), tuple(dict.fromkeys(warnings))  # type: ignore[type-var]  # as above
+
+
+@cache
+def _looked_at(made: type) -> tuple[str, ...]:
+    """The fields of a kind of draft that may hold free text."""
+    return tuple(item.name for item in fields(made) if item.name not in _PASSED)
 
 
 def screened_text(name: str, text: str, settings: Settings, *, orders: bool = True) -> Screened:
@@ -231,17 +237,23 @@ def _suspect(text: str, settings: Settings) -> bool:
     )
 
 
-def _texts(value: Any) -> Iterable[str]:
+def _texts(value: Any) -> list[str]:
     """Every text in a value, whatever it is made of."""
-    if isinstance(value, str):
-        return (value,)
-    if isinstance(value, Mapping):
-        return [text for item in value.values() for text in _texts(item)]
     if isinstance(value, list | tuple | set | frozenset):
-        return [text for item in value for text in _texts(item)]
-    if is_dataclass(value):
-        return [text for item in fields(value) for text in _texts(getattr(value, item.name))]
-    return ()
+        parts: Iterable[Any] = value
+    elif isinstance(value, Mapping):
+        parts = value.values()
+    elif is_dataclass(value):
+        parts = (getattr(value, item.name) for item in fields(value))
+    else:
+        return [value] if isinstance(value, str) else []
+    texts: list[str] = []
+    for part in parts:
+        if isinstance(part, str):
+            texts.append(part)
+        else:
+            texts += _texts(part)
+    return texts
 
 
 def _mapped(value: Any, look: Callable[[str], str]) -> Any:
