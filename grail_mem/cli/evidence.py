@@ -57,7 +57,7 @@ def ingest_command(
     given = {"title": title, "source": source, "media_type": media_type, "observed_at": observed_at}
     turns = None if session is None else _read_turns(file)
     _refuse(session, file, given)
-    with place.open(actor=actor) as memory:
+    with place.write(actor=actor, as_json=as_json) as memory:
         if turns is not None and session is not None:
             done = memory.ingest_chat(turns, session=session, scope=scope, again=again)
         elif file == "-":
@@ -160,7 +160,7 @@ def remember_command(
     )
     if problems:
         raise InputError(" ".join(problems), problems=problems)
-    with place.open(actor=actor) as memory:
+    with place.write(actor=actor, as_json=as_json) as memory:
         try:
             done = memory.remember(
                 claim, evidence=list(evidence or ()), attribute=attribute, source=source, session=session, role=role,
