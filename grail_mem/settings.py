@@ -228,8 +228,9 @@ def _load(text: str, path: Path) -> dict[str, Any]:
             values[name] = loader.construct_object(value, deep=True)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
+        line = mark.line + 1 if mark else line
         said = ", ".join(part for part in (error.context, error.problem) if part)
-        raise InputError(f"{path}:{mark.line + 1}: this is not valid YAML: {said}.", hint=_FORM) from error
+        raise InputError(f"{path}:{line}: this is not valid YAML: {said}.", hint=_FORM) from error
     except yaml.reader.ReaderError as error:
         line += text.count("\n", 0, error.position)
         raise InputError(
@@ -250,7 +251,8 @@ def _lines_of(text: str) -> dict[str, int]:
     import yaml
 
     root = yaml.compose(text, Loader=yaml.SafeLoader)
-    return {str(key.value): key.start_mark.line + 1 for key, _ in root.value}
+    pairs = root.value if root is not None else ()
+    return {str(key.value): key.start_mark.line + 1 for key, _ in pairs}
 
 
 def _meant(key: str, known: dict[str, Any]) -> str:

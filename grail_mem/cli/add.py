@@ -74,7 +74,7 @@ def _add_one(
         file = "-"
     if file is not None:
         fields["content"] = drafts.read_content(file)
-    with place.open(actor=actor) as memory:
+    with place.write(actor=actor, as_json=as_json) as memory:
         if problems:
             problems += drafts.check(fields, memory.settings)
             raise InputError("Nothing was stored. " + " ".join(problems), problems=problems)
@@ -95,7 +95,7 @@ def _add_one(
 
 
 def _add_lines(place: Which, path: str, actor: str | None, *, again: bool, as_json: bool) -> None:
-    with place.open(actor=actor) as memory:
+    with place.write(actor=actor, as_json=as_json) as memory:
         results = _stored(memory, drafts.read_lines(path, memory.settings), again=again)
     n_created = sum(result.created for result in results)
     if as_json:

@@ -19,6 +19,7 @@ from grail_mem.cli import output
 from grail_mem.cli.hints import usage_hint
 from grail_mem.cli.options import DIR, OneCommand, take_as_written
 from grail_mem.errors import GrailError, InputError
+from grail_mem.model.problem import as_sentence
 from grail_mem.model.refusal import refused
 
 if TYPE_CHECKING:  # names of the parser's own types, which no command needs
@@ -114,7 +115,7 @@ def _exit_code(run: Callable[[], Any], as_json: bool) -> int:  # noqa: FBT001  u
         if ctx is not None and error.format_message() == ctx.get_help():  # no word was given: the page is the answer
             output.note(ctx.get_help())
         else:
-            output.show_error("usage", f"{error.format_message().removesuffix('.')}.", hint, (), as_json=as_json)
+            output.show_error("usage", as_sentence(error.format_message()), hint, (), as_json=as_json)
         code = error.exit_code
     except typer.Abort:
         code = 130

@@ -141,7 +141,7 @@ def submit_command(
     A line holds the arguments of `add_observation` as JSON and, optionally, `evidence`.
     """
     drafts = read_lines(file)
-    with which(directory, root).open() as memory:
+    with which(directory, root).write(as_json=as_json) as memory:
         done = memory.submit(drafts, origin=origin, actor=actor)
     if as_json:
         output.show_json({"candidates": [one.to_dict() for one in done]})

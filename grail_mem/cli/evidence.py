@@ -66,7 +66,7 @@ def ingest_command(
     turns = None if session is None else _read_turns(file)
     _refuse(session, file, given | {"observe": observing or None, "extract": extracting or None})
     observed, found = None, None
-    with place.open(actor=actor) as memory:
+    with place.write(actor=actor, as_json=as_json) as memory:
         if turns is not None and session is not None:
             done = memory.ingest_chat(turns, session=session, scope=scope, again=again)
             observed = memory.observe(session, scope=scope) if observing else None
@@ -180,7 +180,7 @@ def remember_command(
     )
     if problems:
         raise InputError(" ".join(problems), problems=problems)
-    with place.open(actor=actor) as memory:
+    with place.write(actor=actor, as_json=as_json) as memory:
         try:
             done = memory.remember(
                 claim, evidence=list(evidence or ()), attribute=attribute, source=source, session=session, role=role,

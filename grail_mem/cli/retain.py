@@ -66,7 +66,7 @@ def _show(done: Retained) -> None:
     for path in done.doubtful:
         output.note(f"note: a file that cannot be read whole may quote {path}; it stays until that is mended")
     for path in done.unreadable:
-        output.note(f"note: {path} cannot be read whole; `grail check` says why")
+        output.note(f"note: {path} cannot be read whole and holds back transcripts; `grail check` says why")
     for place in done.beyond if done.turns else ():
         output.note(f"may still hold it: {place}")
 

@@ -140,7 +140,7 @@ def import_command(
     be taken is listed, and stops nothing else.
     """
     place, own = split("import", words, root, ["FILE"])
-    with place.open() as memory, output.stages() as show:
+    with place.write(as_json=as_json) as memory, output.stages() as show:
         done = memory.import_file(
             own[0],
             kind=kind,

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from grail_mem.cli import output
 from grail_mem.errors import ConflictError, InputError, NotFoundError
 
 if TYPE_CHECKING:  # most of a command's start-up; loaded when a store is opened
@@ -34,6 +35,22 @@ class Which(NamedTuple):
         from grail_mem.memory import Memory
 
         return Memory(self.root, actor=actor, embedder=embedder)
+
+    @contextmanager
+    def write(self, *, actor: str | None = None, as_json: bool) -> Iterator[Memory]:
+        """The store, for what is added to it; that it was none before is told, as a misspelt name makes a new one.
+
+        Args:
+            actor: Who stands in the ledger.
+            as_json: Whether a document is the answer, beside which nothing may stand.
+        """
+        from grail_mem.store.layout import Layout
+
+        was_store = Layout(self.root.resolve()).is_store()
+        with self.open(actor=actor) as memory:
+            yield memory
+            if not (was_store or as_json) and Layout(memory.root).is_store():
+                output.note(f"note: {memory.root} is a new store")
 
     def read(self, *, embedder: str | None = None) -> Memory:
         """The store, for reading: the folder must be there.
@@ -97,9 +114,8 @@ def which(named: str | None, root: str | None) -> Which:
             root_named = Path(chosen).expanduser()
             root_named.exists()
         except (OSError, ValueError, RuntimeError) as error:
-            raise InputError(
-                f"{chosen[:80]!r} cannot be a folder: {error}.", hint="Name the store's folder."
-            ) from error
+            said = (error.strerror if isinstance(error, OSError) else None) or error
+            raise InputError(f"{chosen[:80]!r} cannot be a folder: {said}.", hint="Name the store's folder.") from error
         return Which(root_named, chosen)
     from grail_mem.memory import open_root
 

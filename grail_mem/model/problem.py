@@ -45,13 +45,14 @@ class Problem:
 
 
 def as_sentence(text: str) -> str:
-    """A remedy of a problem, which is a clause in a list, as a sentence that stands by itself.
+    """A clause, such as a remedy in a list of problems, as a sentence that stands by itself.
 
     Example:
         >>> as_sentence("give back the right to read it")
         'Give back the right to read it.'
     """
-    return f"{text[:1].upper()}{text[1:].removesuffix('.')}." if text else ""
+    end = "" if text.endswith((".", "?")) else "."
+    return f"{text[:1].upper()}{text[1:]}{end}" if text else ""
 
 
 class Gather:

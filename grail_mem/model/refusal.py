@@ -54,7 +54,7 @@ def said_of(error: OSError, place: str | Path = "") -> str:
     path = os.fsdecode(named) if isinstance(named, str | bytes) else ""  # a descriptor's number tells nobody anything
     if not path or path in {str(place), os.path.basename(place)}:
         path, place = str(place), ""
-    if os.path.isabs(path) or not str(place):
+    if os.path.isabs(path) or not os.path.isabs(place):
         return f"{said}: {path!r}" if path else said
     return f"{said}: {path!r} in {str(place)!r}"
 

@@ -187,7 +187,7 @@ def _drop(delta: Delta, before: BaseRow | None, path: str) -> None:
 def _unreadable(path: str, error: OSError) -> Problem:
     return Problem(
         UNREADABLE, f"the file cannot be read ({error.strerror}); what was known of it is kept", path,
-        remedy="give back the right to read it, then run `grail sync`",
+        remedy="put a file itself there" if error.errno == errno.EINVAL else "give back the right to read it, then run `grail sync`",
     )  # fmt: skip
 
 

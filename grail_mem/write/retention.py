@@ -7,22 +7,23 @@ evidence.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from itertools import chain
 from typing import Any, Final
 
 from grail_mem.errors import InputError
 from grail_mem.model.problem import Problem
 from grail_mem.model.times import format_time, from_us, parse_time
-from grail_mem.model.ulid import new_id
+from grail_mem.model.ulid import id_time, is_id, new_id
 from grail_mem.query.due import Due
 from grail_mem.query.view import View
 from grail_mem.settings import MAX_RETENTION_DAYS
 from grail_mem.store.files import read_file
 from grail_mem.store.layout import CHATS
-from grail_mem.store.ledger import decisions
+from grail_mem.store.ledger import decisions, history
 from grail_mem.store.ledger_line import ERASE, INGEST, Entry
 from grail_mem.store.sources import Part, parse_locator, part_path, stem_of
 from grail_mem.write.candidates import UNCLOSED, damaged, waiting
@@ -35,6 +36,8 @@ from grail_mem.write.unsaying import Unsaid, read_partial
 
 _NOTHING: Final = b"\0-. \r\n\t"
 """What is left of a file of which nothing is left: the marks of frontmatter among it."""
+_CLOCKS: Final = timedelta(days=1)
+"""How far the clocks of two clones may differ; chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +200,7 @@ def _planned(view: View, days: int, now: datetime, *, keep_out: bool) -> _Planne
     view.refresh()
     held, until = Held(view.layout), now - timedelta(days=days)
     old, undated = _old(view, held, until)
-    doubt = _doubt(view, old)
+    doubt = _doubt(view, {stem: _begun(held.chat(stem)) for stem in old})
     doubtful = sorted(set().union(*doubt.values()))
     old = {stem: last for stem, last in old.items() if stem not in doubtful}
     partial = list(_old_partial(view, {stem for stem, _ in held.chats()}, set(old), until))
@@ -221,13 +224,24 @@ def _planned(view: View, days: int, now: datetime, *, keep_out: bool) -> _Planne
     )
 
 
-def _doubt(view: View, stems: Collection[str]) -> dict[str, set[str]]:
+def _begun(parts: Sequence[Part]) -> datetime | None:
+    """When a transcript came to be, by its id; None when that cannot be told."""
+    return id_time(parts[0].id) if parts and is_id(parts[0].id) else None
+
+
+def _doubt(view: View, stems: Mapping[str, datetime | None]) -> dict[str, set[str]]:
     """By path of a file that is not as it was written the transcripts that it may quote.
 
     What such a file still names is looked for as text. One of which a part may be gone, such as one that was torn or whose
-    frontmatter has no end, may have named any.
+    frontmatter has no end, may have named any that was there when the ledger was told of it as it is: what came to be later it
+    cannot have quoted before.
+
+    Args:
+        view: The store, brought up to date.
+        stems: Transcripts, each with when it came to be, if that is known.
     """
     found: dict[str, set[str]] = {}
+    told: Mapping[tuple[str, str], datetime] | None = None
     for path, problems in _odd_files(view) if stems else ():
         try:
             data = read_file(f"{view.layout.root}/{path}")[0]
@@ -236,10 +250,22 @@ def _doubt(view: View, stems: Collection[str]) -> dict[str, set[str]]:
         except (OSError, InputError):
             data = b""
         lost = not data.strip(_NOTHING) or b"\0" in data or any(problem.code == UNCLOSED for problem in problems)
-        named = set(stems) if lost else {stem for stem in stems if f"/{stem}.".encode() in data}
+        named = {stem for stem in stems if f"/{stem}.".encode() in data}
+        if lost:
+            told = _told(view) if told is None else told
+            since = told.get((path, sha256(data).hexdigest()))
+            named |= {
+                stem for stem, begun in stems.items() if since is None or begun is None or begun <= since + _CLOCKS
+            }
         if named:
             found[path] = found.get(path, set()) | named
     return found
+
+
+def _told(view: View) -> dict[tuple[str, str], datetime]:
+    """By path and digest of a file when the ledger was last told of it."""
+    entries = ((entry, _time(entry.at)) for entry in history(view.layout) if entry.path and entry.digest)
+    return {(entry.path, entry.digest): at for entry, at in entries if at is not None}
 
 
 def _odd_files(view: View) -> Iterator[tuple[str, Sequence[Problem]]]:

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
 
+from grail_mem.errors import InputError
 from grail_mem.model.observation import fingerprint
 from grail_mem.model.problem import Problem
 from grail_mem.model.times import format_time
@@ -160,12 +161,29 @@ def _entry(change: Change, at: str, actor: str) -> Entry:
 
 
 def _unstamped(view: View) -> tuple[str, ...]:
-    return tuple(row.observation.path for row in view.rows_without_id())
+    return tuple(row.observation.path for row in _to_stamp(view))
+
+
+def _to_stamp(view: View) -> list[FileRow]:
+    """The rows whose file is given an id; not one whose frontmatter has no end, which would become text for good.
+
+    Whoever closes it again finds the id that it had, and everything else that it said.
+    """
+    return [row for row in view.rows_without_id() if not _is_open(view, row)]
+
+
+def _is_open(view: View, row: FileRow) -> bool:
+    if not row.observation.content.startswith("---"):
+        return False
+    try:
+        return not parse(read_file(view.layout.root / row.observation.path)[0]).has_frontmatter
+    except (FileNotFoundError, InputError):  # it went or was edited meanwhile; the next sync looks at it
+        return True
 
 
 def _stamp(view: View, actor: str) -> tuple[str, ...]:
     """Write id and times into every file that carries no id, by an edit that touches nothing else."""
-    rows = view.rows_without_id()
+    rows = _to_stamp(view)
     stamped: list[str] = []
     for start in range(0, len(rows), BATCH):
         with staging(view.layout) as staging_fd, translated("write ids into files", view.layout.root), writing(view):

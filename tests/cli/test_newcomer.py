@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
 
+from grail_mem.cli import hints
+from grail_mem.cli.app import COMMANDS
 from grail_mem.cli.doctor import _rows
 from grail_mem.keep.doctor import Finding
 
@@ -124,3 +127,35 @@ def test_a_folder_where_a_command_belongs_is_told_where_it_goes(grail, tmp_path,
 
 def test_a_word_that_is_no_folder_is_no_command_and_nothing_more(grail):
     assert "folder" not in grail("proposals", "lst").stderr
+
+
+@pytest.mark.parametrize("word", sorted(hints._ELSEWHERE))
+def test_another_name_for_a_command_is_answered_with_commands_that_there_are(grail, word):
+    result = grail(word)
+    assert result.exit_code == 2
+    told = hints._ELSEWHERE[word]
+    assert told in result.stderr
+    named = set(re.findall(r"`grail ([a-z-]+)", told)) - {"--help", "--version"}
+    assert named <= set(COMMANDS)
+    assert word not in COMMANDS
+
+
+def test_a_new_store_is_told_so_that_a_misspelt_name_is_noticed(grail, grail_json, tmp_path):
+    """Once, beside the answer, and never beside a document."""
+    (tmp_path / "a.jsonl").write_text('{"title": "A", "content": "B."}\n')
+    (tmp_path / "doc.txt").write_text("Words.")
+    ways = {
+        "add": ["add", "{}", "--content", "x"],
+        "lines": ["add", "{}", "--jsonl", tmp_path / "a.jsonl"],
+        "import": ["import", "{}", tmp_path / "a.jsonl"],
+        "ingest": ["ingest", "{}", tmp_path / "doc.txt"],
+        "submit": ["candidates", "submit", "{}", "--file", tmp_path / "a.jsonl"],
+    }
+    for name, words in ways.items():
+        typed = [str(word).format(tmp_path / name) for word in words]
+        note = f"note: {tmp_path / name} is a new store"
+        assert note in grail(*typed).stderr.splitlines(), name
+        assert note not in grail(*typed).stderr, name
+    grail_json("add", tmp_path / "json", "--content", "x")
+    assert grail("add", tmp_path / "refused", "--title", "x", input="").stderr.count("new store") == 0
+    assert not (tmp_path / "refused").exists()

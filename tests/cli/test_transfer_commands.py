@@ -43,7 +43,9 @@ def test_skips_of_one_reason_are_told_together_and_json_lists_each(grail, grail_
     (tmp_path / "mem0.json").write_text(json.dumps({"results": facts}))
     result = grail("import", tmp_path / "new", tmp_path / "mem0.json")
     assert result.stdout == "1 observation added, 0 there already, 5 skipped.\n"
-    assert result.stderr == (
+    new, _, rest = result.stderr.partition("\n")
+    assert new == f"note: {tmp_path / 'new'} is a new store"
+    assert rest == (
         "skipped results 2 (f-1), results 3 (f-2), results 4 (f-3) and 2 more; --json lists all: the memory holds no text\n"
     )
     done = grail_json("import", tmp_path / "new", tmp_path / "mem0.json", "--from", "mem0")

@@ -25,6 +25,7 @@ NO_ROOM = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         ("x.md", "/store", "'x.md' in '/store'"),
         ("store", "/store", "'/store'"),
         ("x.md", "x.md", "'x.md'"),
+        ("nodir", "nodir/x.jsonl", "'nodir'"),
         ("t", "/store", "'t' in '/store'"),
         (None, "/store", "'/store'"),
         (7, Path("/store"), "'/store'"),

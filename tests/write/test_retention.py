@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from every_byte import digests, places_with
+from ulid import ULID
 
 from grail_mem import InputError, Memory
 from grail_mem.store.layout import Layout
@@ -247,6 +250,29 @@ def test_what_a_torn_file_may_have_quoted_stays(memory: Memory, how: str) -> Non
     memory.sync()
     assert _retained(memory).unreadable == ()
     assert GOING[1] not in " ".join(texts(memory, "old"))
+
+
+@pytest.mark.parametrize("how", ["no end", "torn", "torn in evidence", "nearly nothing"])
+def test_a_torn_file_holds_no_transcript_that_came_to_be_after_it_was_torn(memory: Memory, how: str) -> None:
+    """What the ledger has seen torn cannot have quoted what was said later; else one such file would keep all for ever."""
+    (one,) = memory.recall(text=STAYING[0]).observations
+    file = memory.root / one.path
+    file.write_bytes(TORN[how](file.read_bytes()))
+    memory.ingest_chat([turn("a", "This comes later.")], session="later")
+    later = next(p for p in (memory.root / "sources/chats").iterdir() if b"This comes later." in p.read_bytes())
+    stem = later.relative_to(memory.root).as_posix()
+    with Memory(memory.root, embedder="none") as anew:
+        anew.sync()
+        assert stem in anew.retain(days=30, dry_run=True).doubtful  # within what clocks may differ
+    head, _, lines = later.read_bytes().partition(b"\n")
+    in_two_days = int((time.time() + 2 * 86_400) * 1000)
+    id_ = str(ULID.from_timestamp(in_two_days / 1000))
+    later.write_bytes(json.dumps(json.loads(head) | {"id": id_}).encode() + b"\n" + lines)
+    with Memory(memory.root, embedder="none") as anew:
+        done = _retained(anew)
+        assert stem not in done.doubtful
+        assert "sources/chats/old.jsonl" in done.doubtful
+        assert texts(anew, "later") == []
 
 
 def test_what_a_damaged_candidate_may_quote_stays(memory: Memory) -> None:

@@ -302,3 +302,39 @@ def test_a_snapshot_of_another_version_is_no_damage(tmp_path: Path, version: int
         assert not memory.check().problems
         manifest.write_text("{")
         assert [problem.code for problem in memory.check().problems] == ["damaged_snapshot"]
+
+
+@pytest.mark.parametrize("is_compacted", [False, True], ids=["loose", "compacted"])
+def test_a_file_whose_frontmatter_has_no_end_is_left_as_it_is(tmp_path: Path, is_compacted: bool) -> None:
+    """An id above it would make text of what it says for good; closed again, it is the observation that it was."""
+    with Memory(tmp_path, embedder="none") as memory:
+        made = memory.add_observation(title="Tea", content="Ann likes it.", category="people", tags=["taste"])
+        file = tmp_path / memory.get(made.id).path
+        right = file.read_bytes()
+        at = right.rindex(b"\n---")
+        torn = right[:at] + right[at + 4 :]
+        file.write_bytes(torn)
+        for _ in range(2):
+            done = memory.sync()
+            assert done.stamped == ()
+            assert file.read_bytes() == torn
+            assert [p.code for p in memory.check().problems] == ["unclosed_frontmatter"]
+            if is_compacted:
+                memory.compact()
+    with Memory(tmp_path, embedder="none") as memory:
+        assert memory.sync(dry_run=True).stamped == ()
+        memory.sync()
+        assert file.read_bytes() == torn
+        file.write_bytes(right)
+        memory.sync()
+        assert memory.get(made.id).tags == ("taste",)
+        assert [o.id for o in memory.recall().observations] == [made.id]
+
+
+def test_a_note_that_begins_with_a_rule_below_its_frontmatter_gets_its_id(tmp_path: Path) -> None:
+    """A line --- in the text is no frontmatter without an end."""
+    file = tmp_path / "memories" / "a.md"
+    file.parent.mkdir()
+    file.write_text("---\ntitle: A\n---\n\n---\n\nBelow the rule.\n")
+    with Memory(tmp_path, embedder="none") as memory:
+        assert memory.sync().stamped == ("memories/a.md",)
