@@ -79,8 +79,9 @@ def show_recall(found: Recall, *, full: bool = False) -> None:
 
 
 def headline(o: Observation) -> str:
-    """The title, with who said it where somebody did."""
-    return f"{o.speaker}: {o.title}" if o.speaker else o.title
+    """The title, with who said it where somebody did and it does not begin with that."""
+    is_said = not o.speaker or o.title.casefold().startswith(o.speaker.casefold())
+    return o.title if is_said else f"{o.speaker}: {o.title}"
 
 
 def show_observation(observation: Observation) -> None:

@@ -50,7 +50,7 @@ class Which(NamedTuple):
         with self.open(actor=actor) as memory:
             yield memory
             if not (was_store or as_json) and Layout(memory.root).is_store():
-                output.note(f"note: {memory.root} is a new store")
+                output.note(f"note: {self.named or memory.root} is a new store")
 
     def read(self, *, embedder: str | None = None) -> Memory:
         """The store, for reading: the folder must be there.
