@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -120,6 +121,20 @@ def measure(name: str, checker: Checker, pairs: Sequence[Pair]) -> tuple[str, di
     return f"| {name} | {len(pairs)} | {' | '.join(shares)} | {ms:.2f} |", by_kind, false
 
 
+def cuts(path: Path, checker: Checker) -> tuple[int, int]:
+    """Of sentences of conversations that bear themselves out: how many there are, and how many the rest of their turn takes back."""
+    n = refused = 0
+    for item in json.loads(path.read_bytes()):
+        talk = item["conversation"]
+        for turn in (turn for key in talk if re.fullmatch(r"session_\d+", key) for turn in talk[key]):
+            said = {"speaker": turn["speaker"], "role": "user"}
+            for claim in sentences(turn["text"]):
+                if checker.check(claim, claim, **said).verdict == "supported":
+                    n += 1
+                    refused += checker.check(claim, turn["text"], **said).verdict != "supported"
+    return n, refused
+
+
 def _share(few: int, all_: int) -> str:
     return f"{few / all_:.3f} ({few}/{all_})" if all_ else "–"
 
@@ -128,6 +143,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sick", type=Path)
     parser.add_argument("--wice", type=Path)
+    parser.add_argument("--locomo", type=Path, help="conversations whose sentences are quoted out of their turns")
     parser.add_argument("--checkers", nargs="+", default=["lexical-2"])
     parser.add_argument("--at-most", type=int, help="pairs of SICK and of WiCE, the first ones")
     parser.add_argument("--kinds", action="store_true", help="verdicts by kind of the reported half")
@@ -155,6 +171,9 @@ def main() -> None:
                 kinds[name] = by_kind
             elif arguments.false:
                 print("\n".join(false))
+    if arguments.locomo:
+        n, refused = cuts(arguments.locomo, checker_of("lexical-2"))
+        print(f"\nquoted out of their turns: {refused} of {n} sentences refused ({refused / n:.1%})")
     if arguments.kinds:
         for name, by_kind in kinds.items():
             print(f"\n{name}")
