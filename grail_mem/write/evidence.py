@@ -40,6 +40,8 @@ _BESIDE: Final = 1_000
 _LABEL: Final = re.compile(r"^[^\S\n]*[^\W\d_][\w .'’-]{0,40}:[^\S\n]+(?=(?:I|My)\b)")
 """Who speaks in a document that is a conversation: what stands behind such a name is said, not reported."""
 _ENDS: Final = re.compile(r"[.!?…。！？]\s|\n")
+_MOST_PLACES: Final = 20
+"""Places of one quote that are looked at; chosen."""
 _MAX_COMPARED: Final = 20_000
 """Characters of a passage that are compared for a near miss, since that takes the product of both lengths."""
 
@@ -59,6 +61,7 @@ class Located:
         n_found: In how many places it stands.
         quoted: Whether its turn was recorded from a quote alone.
         around: The turn, or as much of a long turn or document as stands around the quote, the quote within it.
+        elsewhere: Other turns and documents among those looked at in which it stands as well.
     """
 
     source: str
@@ -73,6 +76,7 @@ class Located:
     n_found: int = 1
     quoted: bool = False
     around: str = ""
+    elsewhere: tuple[Located, ...] = ()
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -173,8 +177,8 @@ def found_in(places: Sequence[Turn], quote: str) -> Located | None:
     ]
     if not among:
         return None
-    place, found = among[0]
-    return located_at(place, found, n=sum(item.n for _, item in among))
+    first, *others = (located_at(place, found) for place, found in among[:_MOST_PLACES])
+    return replace(first, n_found=sum(item.n for _, item in among), elsewhere=tuple(others))
 
 
 @lru_cache(maxsize=32_768)  # turns of the sessions quoted lately
@@ -187,12 +191,12 @@ def forget_quoted() -> None:
     _folded.cache_clear()
 
 
-def located_at(place: Turn, found: Found, *, n: int = 1) -> Located:
+def located_at(place: Turn, found: Found) -> Located:
     """A quote found in a passage."""
     words = place.text[found.begin : found.end]
     return Located(
         str(place.locator), words, (found.begin, found.end), digest(words), found.match, place.role, place.speaker, place.at,
-        place.locator.turn, n, place.quoted, _around(place.text, found.begin, found.end),
+        place.locator.turn, found.n, place.quoted, _around(place.text, found.begin, found.end),
     )  # fmt: skip
 
 
@@ -232,6 +236,19 @@ def judged(view: View, claim: str, found: Located) -> Support:
         return replace(alone, score=min(alone.score, within.score))
     why = "; ".join(within.reasons)
     return replace(within, verdict="unsupported", reasons=(f"what stands around the quote does not say so: {why}",))
+
+
+def best_place(view: View, claim: str, found: Located) -> tuple[Located, Support]:
+    """The first place of a quote where it supports a claim, and how well; the first of all where it does so nowhere.
+
+    The same words may be asked in one turn and stated in the next.
+    """
+    first = judged(view, claim, found)
+    if first.verdict == "supported":
+        return found, first
+    judgements = ((place, judged(view, claim, place)) for place in found.elsewhere)
+    place, support = next((it for it in judgements if it[1].verdict == "supported"), (found, first))
+    return replace(place, n_found=found.n_found), support
 
 
 def not_found(quote: str, places: Sequence[Turn], where: str, turn: int | None) -> EvidenceNotFoundError:
@@ -300,7 +317,7 @@ def resolved(
         except InputError as error:
             problems.append(error)
             continue
-        support = judged(view, claim if isinstance(claim, str) else "", found)
+        found, support = best_place(view, claim if isinstance(claim, str) else "", found)
         made.append(found.evidence(support))
         warnings += found.warnings
         if support.verdict != "supported":

@@ -13,7 +13,7 @@ from grail_mem.model.observation import Evidence
 from grail_mem.query.view import View
 from grail_mem.support.checkers import checker_of
 from grail_mem.support.support import check_support
-from grail_mem.write.evidence import CAPS, KIND_OF_ROLE, found_in, judged, must_be_recorded, not_found, passages
+from grail_mem.write.evidence import CAPS, KIND_OF_ROLE, best_place, found_in, must_be_recorded, not_found, passages
 from grail_mem.write.quotes import Quote, read_quotes
 
 NOT_RECORDED: Final = (
@@ -68,12 +68,11 @@ def heard(view: View, quotes: Sequence[Evidence], claim: str, *, session: str, s
         located = found_in(there, said.quote)
         if located is None and (there or must_be_recorded(view)):
             raise not_found(said.quote, there, f"the session {session!r}", None)
+        if located is None:
+            support = check_support(claim, said.quote, checker=checker_of(view.settings.checker))
+        else:
+            located, support = best_place(view, claim, located)
         words, role = (said.quote, "user") if located is None else (located.quote, located.role)
-        support = (
-            check_support(claim, words, checker=checker_of(view.settings.checker))
-            if located is None
-            else judged(view, claim, located)
-        )
         made.append(Evidence(words, role=role) if located is None else located.evidence(support))
         warnings += [NOT_RECORDED] if located is None else located.warnings
         spoken.append(KIND_OF_ROLE[role])

@@ -27,8 +27,8 @@ from grail_mem.write.claim import Claim, draft_of, read_claim
 from grail_mem.write.edited import Edited, make_new
 from grail_mem.write.evidence import (
     Located,
+    best_place,
     found_in,
-    judged,
     located_at,
     must_be_recorded,
     not_found,
@@ -164,7 +164,7 @@ def _look(view: View, asked: Claim, said: Quote) -> _Shown:
             raise not_found(said.quote, there, place.source or f"the session {place.session!r}", said.turn)
         turn = _turn_of(asked, said.quote, _role_at_home(view, asked, place) or asked.role)
         located = _within(turn)
-    return _Shown(located, judged(view, asked.text, located), turn)
+    return _Shown(*best_place(view, asked.text, located), turn)
 
 
 def _role_at_home(view: View, asked: Claim, place: Quote) -> str | None:

@@ -357,3 +357,20 @@ def test_a_quote_is_looked_for_in_ones_own_scope(tmp_path: Path) -> None:
             memory.add_observation(content="x", session="s", scope="user:bob", evidence="My password is blue.")
         done = memory.remember("My password is blue", session="s", scope="user:ann", evidence="My password is blue.")
         assert memory.get(done.id).scope == "user:ann"
+
+
+def test_words_that_are_asked_in_one_turn_may_be_stated_in_another(tmp_path: Path) -> None:
+    """The first place that supports the claim is the evidence; a claim that none of them supports is refused."""
+    with Memory(tmp_path, embedder="none") as memory:
+        memory.ingest_chat(
+            [
+                {"role": "user", "text": "Is it true that I live in Bern now, as Ben thinks?"},
+                {"role": "user", "text": "Yes, I live in Bern now."},
+                {"role": "user", "text": "Do you believe that I moved to Basel?"},
+            ],
+            session="s",
+        )
+        done = memory.remember("I live in Bern now.", evidence="I live in Bern now", session="s")
+        assert memory.get(done.id).evidence[0].source == "sources/chats/s.jsonl#turn=1"
+        with pytest.raises(UnsupportedEvidenceError):
+            memory.remember("I moved to Basel.", evidence="I moved to Basel", session="s")
