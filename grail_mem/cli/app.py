@@ -98,6 +98,10 @@ class Commands(TyperGroup):
         sys.exit(_exit_code(lambda: run(words, prog_name, complete_var, False, windows_expand_args, **extra), as_json))  # noqa: FBT003  the parser's signature
 
 
+_STOPPED: Final = 130
+"""The exit code of a command that a person stopped, as shells give it."""
+
+
 def _exit_code(run: Callable[[], Any], as_json: bool) -> int:  # noqa: FBT001  used once, above
     try:
         code = run()
@@ -118,7 +122,7 @@ def _exit_code(run: Callable[[], Any], as_json: bool) -> int:  # noqa: FBT001  u
             output.show_error("usage", as_sentence(error.format_message()), hint, (), as_json=as_json)
         code = error.exit_code
     except typer.Abort:
-        code = 130
+        return _STOPPED  # a person was asked and says no
     except OSError as error:  # of a path that a command itself reads or writes
         told = refused(error, "finish the command")
         output.show_error(told.code, told.message, told.hint, (), as_json=as_json)
@@ -127,6 +131,8 @@ def _exit_code(run: Callable[[], Any], as_json: bool) -> int:  # noqa: FBT001  u
         hint = "This is a fault of grail_mem or of the machine; GRAIL_DEBUG=1 shows the traceback."
         output.show_error("unexpected", f"{type(error).__name__}: {error}", hint, (), as_json=as_json)
         code = 1
+    if code == _STOPPED:
+        output.note("Stopped. What was stored until then stays; the command can be run again.")
     return code if isinstance(code, int) else 0
 
 

@@ -10,9 +10,12 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 from shutil import which
 
 import pytest
+
+from grail_mem import Memory
 
 GRAIL = (sys.executable, "-m", "grail_mem")
 HEAVY = [
@@ -150,3 +153,24 @@ def test_watch_tells_each_change_and_ends_cleanly(demo, ending):
         _, errors = process.communicate(timeout=30)
         killer.cancel()
         assert (process.returncode, errors) == (0, "")
+
+
+def test_a_command_that_a_person_stops_says_what_stays(tmp_path: Path) -> None:
+    """Ctrl-C in a long command is no fault and no silence."""
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    for n in range(3_000):
+        (notes / f"n{n}.md").write_text(f"# Note {n}\n\nOf the day {n}.\n")
+    command = [sys.executable, "-m", "grail_mem", "init", str(notes)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as stopped:
+        while not (notes / ".grail").exists() and stopped.poll() is None:
+            time.sleep(0.001)
+        stopped.send_signal(signal.SIGINT)
+        said = stopped.communicate(timeout=60)[1]
+    assert stopped.returncode == 130
+    assert "Stopped. What was stored until then stays; the command can be run again." in said
+    assert "Traceback" not in said
+    assert subprocess.run(command, check=True, capture_output=True, timeout=120).returncode == 0
+    with Memory(notes, embedder="none") as memory:
+        memory.sync()
+        assert memory.recall(limit=1).observations
