@@ -28,7 +28,7 @@ from grail_mem.recall.events import with_events
 from grail_mem.recall.exact import entities_of, explain, relationships_of
 from grail_mem.recall.gather import answered, fresh, unlike, with_context
 from grail_mem.recall.hit import Hit, hit_of
-from grail_mem.recall.question import Question
+from grail_mem.recall.question import Question, wordings
 from grail_mem.recall.ranked import Ranked, Searcher, timed
 from grail_mem.recall.reranking import N_RERANKED, Reranker, rerank
 from grail_mem.recall.result import Abstention, Citation, Recall
@@ -122,7 +122,7 @@ def ask(
     allowed = timed(trace, "filter", lambda: searcher.allowed(f))
     if within is not None:
         allowed = allowed & within
-    asked = [_read(view, searcher, text, allowed, wish) for text in questions]
+    asked = [_read(view, searcher, text, allowed, wish) for text in wordings(questions, MAX_QUESTIONS)]
     if wish.dates == "filter":
         allowed = allowed & _from_days(searcher, asked)
     elif wish.dates == "off":

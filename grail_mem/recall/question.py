@@ -15,8 +15,9 @@ from grail_mem.index.tokens import STOP_WORDS, terms
 from grail_mem.model.names import entity_key
 from grail_mem.recall.date_fit import date_match
 from grail_mem.support.dates import WEEKDAYS, DateAsked, read_dates
+from grail_mem.support.sentences import sentences
 
-__all__ = ["DateAsked", "Kind", "Known", "Question", "date_match", "known_names", "read_question"]
+__all__ = ["DateAsked", "Kind", "Known", "Question", "date_match", "known_names", "read_question", "wordings"]
 
 Kind = Literal["time", "number", "name", "other"]
 """What kind of answer a question wants."""
@@ -67,6 +68,14 @@ _ASSISTANT: Final = re.compile(
     r"|\b(?:previous|our) (?:chat|conversation)",
     re.IGNORECASE,
 )
+# A whole question; `Any tips?` lives on what stands before it.
+_ASKS: Final = re.compile(
+    r"\b(?:who|whom|whose|what|when|where|which|why|how)\b"
+    r"|^\W*(?:(?:and|so|but|or|also|well|please|anyway)\b,?\s*)*"
+    r"(?:do|does|did|is|are|am|was|were|can|could|should|would|will|have|has|had)\b",
+    re.IGNORECASE,
+)
+_ASKING_MARK: Final = re.compile(r"[?？][\"'”’»)\]]*\Z")
 _JOINED: Final = re.compile(r"\s*(?:and|or|&|,)\s*", re.IGNORECASE)
 _WORD: Final = re.compile(r"(?P<word>\w+(?:[.@-]\w+)*)(?P<possessive>['’]s\b|(?<=s)['’](?!\w))?")
 
@@ -161,6 +170,32 @@ def read_question(
         ),
         dates=dates,
     )
+
+
+def wordings(texts: Sequence[str], most: int) -> tuple[str, ...]:
+    """Take what was asked and return it, and after it, of each message of several sentences, those that ask.
+
+    The others may be what a question lives on, or talk that leads away from it; which of both, only the store can tell. So
+    the message is asked both ways. What asks stays together: a polite question alone would be met by anything.
+
+    Args:
+        texts: Questions, or messages that hold some; all are kept.
+        most: How many are returned at most, if `texts` are not more.
+
+    Example:
+        >>> wordings(["It rains again. When did Mel paint the barn?"], 3)
+        ('It rains again. When did Mel paint the barn?', 'When did Mel paint the barn?')
+    """
+    asking = [asked for text in texts if (asked := _asking(text))]
+    return tuple(dict.fromkeys((*texts, *asking[: max(most - len(texts), 0)])))
+
+
+def _asking(text: str) -> str:
+    """The sentences of a text that ask for something by themselves; empty when there are no others, or they say nothing."""
+    several = list(sentences(text))
+    asking = [sentence for sentence in several if _ASKING_MARK.search(sentence) and _ASKS.search(sentence)]
+    asked = " ".join(asking)
+    return "" if len(asking) == len(several) or STOP_WORDS.issuperset(terms(asked)) else asked
 
 
 def _terms(rest: str, text: str) -> tuple[str, ...]:

@@ -214,6 +214,21 @@ def test_several_wordings_are_answered_together(tmp_path: Path) -> None:
                 memory.search(bad)  # type: ignore[arg-type]  # the refusal is the test
 
 
+@pytest.mark.parametrize("message", ["{0} {1}", "{1} {0}"])
+def test_a_question_within_talk_is_answered_as_alone(tmp_path: Path, message: str) -> None:
+    """By the gates that ship, which take words that nothing here says for a sign that nothing is about the question."""
+    talk = "I looked through my old emails and gave up after half an hour."
+    question = "Where did the keeper of the quagga buy tickets for the ship?"
+    with Memory(tmp_path, embedder="none") as memory:
+        memory.add_observations([{"title": f"Log {n}", "content": f"Entry {n} on matter{n * 7}"} for n in range(40)])
+        memory.add_observation(title="Arrival", content="The quagga reached the harbour in May, by ship.")
+        memory.add_observation(title="Office", content="Coffee and emails are for the old office.")
+        memory.add_observation(title="Town", content="My grandmother gave a breakfast for half the town.")
+        assert next(iter(hits(memory.search(question)))) == "Arrival"
+        assert next(iter(hits(memory.search(message.format(talk, question))))) == "Arrival"
+        assert memory.search(talk).abstention is not None
+
+
 @pytest.mark.parametrize("strict", [False, True])
 def test_strict_only_ever_withholds(tmp_path: Path, strict: bool) -> None:
     """It needs a gate for speakers; without one it changes nothing."""

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from grail_mem.index.tokens import terms
 from grail_mem.recall import question as module
-from grail_mem.recall.question import Question, read_question
+from grail_mem.recall.question import Question, read_question, wordings
 
 ASKED_AT = datetime(2023, 10, 18, 12, tzinfo=UTC)
 PEOPLE = {"caroline": ["Caroline Smith", "Caz"], "melanie": ["Melanie"], "will": ["Will"], "jean-luc": ["Jean-Luc"]}
@@ -204,3 +204,26 @@ def test_words_of_a_date_are_no_names() -> None:
     found = read("Which rehearsal in Bergen was on Monday, or in April 2023?")
     assert found.names == ("Bergen",)
     assert "april" in found.date_terms
+
+
+@pytest.mark.parametrize(
+    ("text", "asking"),
+    [
+        ("It rains. When did Mel paint?", "When did Mel paint?"),
+        ("When did Mel paint? It rains.", "When did Mel paint?"),
+        ("It rains. So did Mel paint?\nWho ate the pie?", "So did Mel paint? Who ate the pie?"),
+        ("It rains. Any tips for painting?", None),  # which lives on what stands before
+        ("It rains. How are you?", None),  # which is about nothing
+        ("How is your day? When did Mel paint?", None),  # all of it asks
+        ("Who saw Dr. Smith?", None),
+        ("It rains. I wonder when Mel painted.", None),
+    ],
+)
+def test_what_asks_in_a_message_is_a_wording_of_its_own(text: str, asking: str | None) -> None:
+    assert wordings([text], 3) == ((text,) if asking is None else (text, asking))
+
+
+def test_wordings_that_were_given_go_first() -> None:
+    given = ["It rains. Who paints?", "It snows. Who sings?"]
+    assert wordings(given, 3) == (*given, "Who paints?")
+    assert wordings(given, 2) == wordings(given, 1) == tuple(given)
