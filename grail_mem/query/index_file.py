@@ -119,8 +119,8 @@ def _text_keys(table: pa.Table) -> pa.Array:
 
     titles, contents = (table[name].combine_chunks() for name in ("title", "content"))
     border, nothing = text_array(["\0", ""])
-    texts = pc.binary_join_element_wise(titles, contents, border)
-    texts = pc.if_else(pc.equal(contents, nothing), titles, texts)
+    borders = pc.if_else(pc.equal(contents, nothing), nothing, border)
+    texts = pc.binary_join_element_wise(titles, contents, borders)
     others = pc.invert(pc.string_is_ascii(texts))
     keys = pc.ascii_lower(texts)
     if not pc.any(others).as_py():

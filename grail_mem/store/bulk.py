@@ -169,7 +169,7 @@ def _process() -> subprocess.Popen[bytes] | None:
     code = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import serve; serve()"
     try:
         return subprocess.Popen(
-            [sys.executable, "-I", "-S", "-c", code],
+            [sys.executable, "-I", "-S", "-c", code], env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},  # numpy starts it
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
         )  # fmt: skip
     except OSError:

@@ -183,7 +183,7 @@ def _tag(written: str) -> tuple[str, str]:
 def _entity(line: str) -> tuple[Entity, tuple[str, str]]:
     """The entity in a line, and the keys of its name and type."""
     plain = _plain_words(_PLAIN_ENTITY, line)
-    entity = Entity(*plain) if plain else read_entity(_item(line))
+    entity = Entity(plain[0], plain[1]) if plain else read_entity(_item(line))
     if entity is None:
         raise _NotPlain
     return entity, (entity.key, entity_key(entity.type))
@@ -193,7 +193,7 @@ def _entity(line: str) -> tuple[Entity, tuple[str, str]]:
 def _relationship(line: str) -> tuple[Relationship, tuple[tuple[str, str, str], Relationship]]:
     """The relationship in a line, and the keys of its ends and type before what it is told from others by."""
     plain = _plain_words(_PLAIN_RELATIONSHIP, line)
-    made = Relationship(*plain) if plain else read_relationship(_item(line))
+    made = Relationship(plain[0], plain[1], plain[2]) if plain else read_relationship(_item(line))
     if made is None:
         raise _NotPlain
     return made, ((entity_key(made.source), entity_key(made.target), entity_key(made.relationship_type)), made)

@@ -22,6 +22,7 @@ from typing import Any
 sys.path[:0] = [str(Path(__file__).parents[2]), str(Path(__file__).parent)]
 
 import speed_read
+import speed_store
 import speed_work
 import speed_write
 from speed_store import Stores
@@ -73,7 +74,12 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=11, help="runs of each side, at least 5")
     parser.add_argument("--json", type=Path, help="where to keep the lines")
     parser.add_argument("--keep", type=Path, help="folder for the stores, used again by later runs")
+    parser.add_argument(
+        "--processor", action="store_true", help="processor time, where other work makes time itself useless"
+    )
     chosen = parser.parse_args()
+    if chosen.processor:
+        speed_store.clock = speed_store.processor_s
     folder = chosen.keep or Path(tempfile.mkdtemp(prefix="grail-speed-"))
     folder.mkdir(parents=True, exist_ok=True)
     lines: list[Line] = []

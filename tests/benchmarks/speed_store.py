@@ -5,6 +5,7 @@ Knows nothing of goals.
 
 from __future__ import annotations
 
+import resource
 import shutil
 import statistics
 import time
@@ -18,6 +19,10 @@ from grail_mem import Memory
 
 QUIET = "compact_after: 1000000000\nlook_after_s: 1000000\nscan_files: 0\n"
 """Settings of a measured store: no compaction and no scan falls into a measurement."""
+
+
+clock: Callable[[], float] = time.perf_counter
+"""What measures, in seconds; another one for a machine that does other work meanwhile."""
 
 
 class Stores:
@@ -65,13 +70,19 @@ class Stores:
         return root
 
 
+def processor_s() -> float:
+    """Seconds of processor time that this process and those it waited for have taken."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
 def interleaved(repeat: int, *sides: Callable[[], object], warm: int = 2) -> list[float]:
     """Median time of each side in milliseconds, one run of each in turn, after a warm-up."""
     times: list[list[float]] = [[] for _ in sides]
     for number in range(repeat + warm):
         for side, kept in zip(sides, times, strict=True):
-            begin = time.perf_counter()
+            begin = clock()
             side()
             if number >= warm:
-                kept.append((time.perf_counter() - begin) * 1000)
+                kept.append((clock() - begin) * 1000)
     return [statistics.median(kept) for kept in times]
