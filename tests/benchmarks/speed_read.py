@@ -98,6 +98,11 @@ def nested_sql(question: Question) -> tuple[str, list[Any]]:
                     add("list_contains(tags, ?)", tag)
             case "kind" | "status":
                 add(f"{field} = ?", value)
+    if "status" not in question:  # what holds now, as `recall` asks by itself
+        now = datetime.now(UTC)
+        add("status <> 'archived' AND NOT (status = 'superseded' AND valid_until IS NULL)")
+        add("(valid_until IS NULL OR valid_until > ?) AND (expires_at IS NULL OR expires_at > ?)", now, now)
+        add("valid_from <= ?", now)
     clause = f"WHERE {' AND '.join(where)}" if where else ""
     return f"SELECT * FROM nested {clause} ORDER BY observed_at DESC, id DESC LIMIT {LIMIT}", values
 
@@ -125,7 +130,7 @@ def by_hand(root: Path, question: Question) -> Callable[[], list[Any]]:
     tag, entity = reader.place([(0, "tag-1"), (1, "entity name 3")])
     first, end = reader.category_range(["work", "clients", "acme"])
     payloads = os.open(reader.path.with_name(snapshot.PAYLOADS), os.O_RDONLY)
-    con = connect()
+    con = connect(threads=1)
     con.execute(f"ATTACH '{reader.path}' AS x (READ_ONLY)")
     since = to_us(parse_time(question["since"]))
     has = " AND ".join(f"(b{bit // 64} & {1 << (bit % 64)}) <> 0" for bit in (tag.bit, entity.bit) if bit >= 0)
@@ -133,10 +138,10 @@ def by_hand(root: Path, question: Question) -> Callable[[], list[Any]]:
     if entity.bit < 0:
         table, has = "x.postings", f"rowid BETWEEN {entity.first} AND {entity.first + entity.n - 1} AND {has}"
     sql = (
-        f"SELECT first_byte, n_bytes FROM {table} WHERE {has} AND us >= ? AND cid BETWEEN ? AND ? AND confidence >= ?"
+        f"SELECT first_byte, n_bytes FROM {table} WHERE {has} AND us >= ? AND ends > ? AND cid BETWEEN ? AND ? AND confidence >= ?"
         f" ORDER BY rid LIMIT {LIMIT}"
     )
-    values = [since, first, end - 1, 0.5]
+    values = [since, to_us(datetime.now(UTC)), first, end - 1, 0.5]
     return lambda: [json.loads(os.pread(payloads, n, at)) for at, n in con.execute(sql, values).fetchall()]
 
 
