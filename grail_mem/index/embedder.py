@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeGuard, runtime_checkable
 
 from grail_mem.errors import InputError, MissingDependencyError
-from grail_mem.index.tokens import content_words
 from grail_mem.model.choice import EMBEDDERS, chosen
 
 if TYPE_CHECKING:
@@ -275,6 +274,8 @@ def _run(session: Any, ids: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.nda
 
 def _content_pieces(text: str, encoded: Any) -> list[_Piece]:
     """The pieces of words that are no stop words, else the first piece; nothing of a text without pieces."""
+    from grail_mem.index.tokens import content_words  # for those who embed alone
+
     pieces = list(enumerate(zip(encoded.offsets, encoded.tokens, strict=True)))[1:-1]  # without [CLS] and [SEP]
     if not pieces:
         return []

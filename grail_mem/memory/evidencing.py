@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from grail_mem.errors import NotFoundError
 from grail_mem.memory.opened import Opened, as_id
 from grail_mem.model.filter import Time
-from grail_mem.query.find import locate
-from grail_mem.query.proof import claimed
-from grail_mem.recall.cite import Cited, cite
-from grail_mem.write import ingest, ingest_documents
-from grail_mem.write.ingest import Ingested
-from grail_mem.write.observe import Observed, observe
-from grail_mem.write.remember import Remembered, remember
-from grail_mem.write.verify import Verified, verify
+
+if TYPE_CHECKING:
+    from grail_mem.recall.cite import Cited
+    from grail_mem.write.ingest import Ingested
+    from grail_mem.write.observe import Observed
+    from grail_mem.write.remember import Remembered
+    from grail_mem.write.verify import Verified
 
 
 class Evidencing(Opened):
@@ -49,6 +48,8 @@ class Evidencing(Opened):
             InputError: Session, scope or the list itself cannot be used; `problems` lists every reason.
             StoreError: The disk did not take it; nothing was stored.
         """
+        from grail_mem.write import ingest
+
         with self._lock:
             return ingest.ingest_chat(
                 self._open(),
@@ -86,6 +87,8 @@ class Evidencing(Opened):
             AccessError: The caller may not write there.
             StoreError: The disk did not take it; nothing was stored.
         """
+        from grail_mem.write.observe import observe
+
         with self._lock:
             done = observe(self._open(), self._talk(session), scope=scope, category=category, actor=self._acting(actor))
             self._embed_beside(one.path for one in done.written if one.created)
@@ -119,6 +122,8 @@ class Evidencing(Opened):
             ConflictError: It was erased, and is not told again on purpose.
             StoreError: The disk did not take it; nothing was stored.
         """
+        from grail_mem.write import ingest_documents
+
         with self._lock:
             return ingest_documents.ingest_text(
                 self._open(), text, title=title, source=source, observed_at=observed_at, scope=scope, again=again,
@@ -162,6 +167,8 @@ class Evidencing(Opened):
             UnsupportedEvidenceError: It stands there and does not support the claim.
             StoreError: The disk did not take it; nothing was stored.
         """
+        from grail_mem.write.remember import remember
+
         self._before_quoting()
         with self._lock:
             done = remember(
@@ -182,6 +189,9 @@ class Evidencing(Opened):
         Raises:
             StoreError: The disk did not take what was found; nothing was changed.
         """
+        from grail_mem.query.proof import claimed
+        from grail_mem.write.verify import verify
+
         with self._lock:
             found = self._asked(lambda session: list(claimed(session)))
             return verify(self._open(), found, actor=self._acting(actor), dry_run=dry_run)
@@ -192,6 +202,9 @@ class Evidencing(Opened):
         Raises:
             NotFoundError: There is no such observation, or it is hidden.
         """
+        from grail_mem.query.find import locate
+        from grail_mem.recall.cite import cite
+
         with self._lock:
             view = self._open()
             found = locate(view, as_id(id)).observation
@@ -229,6 +242,8 @@ class Documents(Opened):
             ConflictError: It was erased, and is not told again on purpose.
             StoreError: It cannot be read, or the disk did not take it; nothing was stored.
         """
+        from grail_mem.write import ingest_documents
+
         with self._lock:
             return ingest_documents.ingest_document(
                 self._open(),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from grail_mem.memory.opened import Opened
-from grail_mem.write.change import Changed
-from grail_mem.write.erase import Erased, erase, hide_selected
-from grail_mem.write.selection import make_selection
+
+if TYPE_CHECKING:
+    from grail_mem.write.change import Changed
+    from grail_mem.write.erase import Erased
 
 
 class Forgetting(Opened):
@@ -55,6 +57,9 @@ class Forgetting(Opened):
             AccessError: The caller may not forget one of them; nothing was erased.
             StoreError: It is gone from every answer, but the disk did not let every trace be removed; the next writer goes on.
         """
+        from grail_mem.write.erase import erase
+        from grail_mem.write.selection import make_selection
+
         if not dry_run and self._beside is not None:
             self._beside.close()  # what it has in hand may be what goes
             self._beside = self._searcher = None
@@ -101,6 +106,9 @@ class Forgetting(Opened):
             InputError: Nothing was asked for; `problems` lists every reason.
             AccessError: The caller may not forget one of them; nothing was hidden.
         """
+        from grail_mem.write.erase import hide_selected
+        from grail_mem.write.selection import make_selection
+
         with self._lock:
             view = self._open()
             selection = make_selection(

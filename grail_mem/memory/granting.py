@@ -8,7 +8,6 @@ from grail_mem.memory.opened import Opened, as_id
 from grail_mem.memory.session import Session
 from grail_mem.model.filter import Time
 from grail_mem.model.scope import Grant, make_principal
-from grail_mem.write import grant as granting
 
 
 class Granting(Opened):
@@ -63,6 +62,8 @@ class Granting(Opened):
         Raises:
             InputError: A value cannot be used; `problems` lists every reason.
         """
+        from grail_mem.write import grant as granting
+
         with self._lock:
             return granting.grant(
                 self._open(), grantee, scope, rights, until=until, actor=self._acting(actor), reason=reason
@@ -74,6 +75,8 @@ class Granting(Opened):
         Raises:
             NotFoundError: No grant with this id counts.
         """
+        from grail_mem.write import grant as granting
+
         named = as_id(id, of="grant", listed="grail grants")
         with self._lock:
             return granting.revoke(self._open(), named, actor=self._acting(actor), reason=reason)

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from grail_mem.index.catalog import follow_snapshot, has_catalog, remake_catalog
 from grail_mem.memory.migrating import steps
 from grail_mem.memory.opened import Opened, opened
-from grail_mem.query import compaction
-from grail_mem.query.compaction import Compacted
 from grail_mem.query.view import View
 from grail_mem.store.access import fold
-from grail_mem.write.check import Checked, check
-from grail_mem.write.init import make_store
-from grail_mem.write.recovery import settle
-from grail_mem.write.sync import Synced, sync
+
+if TYPE_CHECKING:
+    from grail_mem.query.compaction import Compacted
+    from grail_mem.write.check import Checked
+    from grail_mem.write.sync import Synced
 
 
 class Keeping(Opened):
@@ -35,6 +34,9 @@ class Keeping(Opened):
         Raises:
             InputError: The folder cannot be used, or is a store with another one.
         """
+        from grail_mem.write.init import make_store
+        from grail_mem.write.recovery import settle
+
         with self._lock:
             self._open()
             made = make_store(self._layout, notes=notes)
@@ -54,6 +56,8 @@ class Keeping(Opened):
             dry_run: Only report.
             progress: Called with the number of files looked at so far.
         """
+        from grail_mem.write.sync import sync
+
         with self._lock:
             done = sync(self._open(), actor=self._actor, stamp=stamp, dry_run=dry_run, progress=progress)
         self._compact_if_due()
@@ -64,6 +68,10 @@ class Keeping(Opened):
 
         A search index that `grail index` made once follows.
         """
+        from grail_mem.index.catalog import follow_snapshot
+        from grail_mem.query import compaction
+        from grail_mem.write.sync import sync
+
         with self._lock:
             sync(self._open(), actor=self._actor, stamp=False)
             done = compaction.compact(self._view)
@@ -79,6 +87,11 @@ class Keeping(Opened):
         Args:
             progress: Called with the number of files read so far.
         """
+        from grail_mem.index.catalog import has_catalog, remake_catalog
+        from grail_mem.query import compaction
+        from grail_mem.write.recovery import settle
+        from grail_mem.write.sync import sync
+
         with self._lock:
             self._open()
             view = View(self._layout, self._settings, from_files=True)
@@ -100,6 +113,7 @@ class Keeping(Opened):
             progress: Called with the number of files looked at so far.
         """
         from grail_mem.keep.migrate import problems_of_form
+        from grail_mem.write.check import check
 
         with self._lock:
             done = check(self._open(), progress=progress)

@@ -11,32 +11,27 @@ import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from grail_mem.errors import GrailError, IndexUnusableError, InputError, NotFoundError, StoreError
-from grail_mem.index.beside import Beside
-from grail_mem.index.catalog import follow_snapshot
-from grail_mem.index.document import embedded_texts
-from grail_mem.index.embedder import Embedder, chosen_embedder
 from grail_mem.memory.alone import Alone
 from grail_mem.model.scope import Principal
 from grail_mem.model.ulid import is_id
-from grail_mem.query import compaction
 from grail_mem.query.sql import SqlSession
 from grail_mem.query.view import View
-from grail_mem.recall.ranked import Searcher
-from grail_mem.recall.reranking import Reranker, chosen_reranker
 from grail_mem.settings import Settings, read_settings
 from grail_mem.store.access import AccessLog
 from grail_mem.store.files import translated
 from grail_mem.store.layout import Layout
 from grail_mem.store.version import require_known
-from grail_mem.support.entailment import EntailmentModel
-from grail_mem.support.entailments import Scores, chosen_entailment
-from grail_mem.write.permit import acting
-from grail_mem.write.recovery import finish_on_opening, recover_on_opening, settle
-from grail_mem.write.sweep import sweep_on_opening
-from grail_mem.write.sync import sync
+
+if TYPE_CHECKING:
+    from grail_mem.index.beside import Beside
+    from grail_mem.index.embedder import Embedder
+    from grail_mem.recall.ranked import Searcher
+    from grail_mem.recall.reranking import Reranker
+    from grail_mem.support.entailment import EntailmentModel
+    from grail_mem.support.entailments import Scores
 
 T = TypeVar("T")
 
@@ -56,6 +51,10 @@ class Opened:
         reranker: Reranker | None = None,
         entailment: EntailmentModel | Scores | str | None = None,
     ) -> None:
+        from grail_mem.index.embedder import chosen_embedder
+        from grail_mem.recall.reranking import chosen_reranker
+        from grail_mem.support.entailments import chosen_entailment
+
         self._begin(Path(path), None, actor=actor)
         self._embedder = chosen_embedder(self._settings.embedder if embedder is None else embedder)
         self._reranker = chosen_reranker(reranker)
@@ -72,6 +71,9 @@ class Opened:
             self._open_at(root, principal, actor)
 
     def _open_at(self, root: Path, principal: Principal | None, actor: str | None) -> None:
+        from grail_mem.write.leftovers import is_sweep_left
+        from grail_mem.write.recovery import finish_on_opening, recover_on_opening
+
         require_known(Layout(root))
         finish_on_opening(Layout(root))
         self._layout, self._settings = opened(root)
@@ -81,7 +83,10 @@ class Opened:
         self._conversation: str | None = None
         self._view = View(self._layout, self._settings, principal=principal)
         recover_on_opening(self._view)
-        sweep_on_opening(self._view)
+        if is_sweep_left(self._layout):
+            from grail_mem.write.sweep import sweep_on_opening
+
+            sweep_on_opening(self._view)
         self._sql: SqlSession | None = None
         self._searcher: Searcher | None = None
         self._beside: Beside | None = None
@@ -120,6 +125,8 @@ class Opened:
 
     def close(self) -> None:
         """Wait for a compaction under way and let go of every file; the object cannot be used afterwards."""
+        from grail_mem.write.recovery import settle
+
         thread = self._compacting
         if thread is not None:
             thread.join()
@@ -143,6 +150,8 @@ class Opened:
 
     def _acting(self, actor: str | None) -> str:
         """Who stands in the ledger for what a verb does."""
+        from grail_mem.write.permit import acting
+
         return acting(self._principal, actor, self._actor)
 
     def _talk(self, session: str | None) -> str | None:
@@ -158,6 +167,9 @@ class Opened:
             self._accesses.note(ids)
 
     def _search_state(self) -> Searcher:
+        from grail_mem.index.beside import Beside
+        from grail_mem.recall.ranked import Searcher
+
         if self._searcher is None or self._searcher.view is not self._view:
             if self._beside is not None:
                 self._beside.stop()
@@ -168,6 +180,8 @@ class Opened:
 
     def _embed_beside(self, paths: Iterable[str]) -> None:
         """Have files just written embedded, in a process that has the model loaded since it searches."""
+        from grail_mem.index.document import embedded_texts
+
         if self._beside is not None:
             self._view.absorb()
             rows = [row for path in paths if (row := self._view.delta.rows.get(path)) is not None]
@@ -194,6 +208,8 @@ class Opened:
 
     def _compact_if_due(self) -> None:
         """Start a compaction beside the caller's work when so much changed that reading it costs more."""
+        from grail_mem.query import compaction
+
         with self._lock:
             under_way = self._compacting is not None and self._compacting.is_alive()
             if under_way or not compaction.is_due(self._view):
@@ -202,6 +218,10 @@ class Opened:
             self._compacting.start()
 
     def _compact_beside(self) -> None:
+        from grail_mem.index.catalog import follow_snapshot
+        from grail_mem.query import compaction
+        from grail_mem.write.sync import sync
+
         view = View(self._layout, self._settings)
         try:
             sync(view, actor=self._settings.actor, stamp=False)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from grail_mem.errors import InputError, NotFoundError
 from grail_mem.memory.opened import Opened, as_id
 from grail_mem.model.observation import Observation
-from grail_mem.query import find, lists, source_list
-from grail_mem.query.lists import Listed
 
 if TYPE_CHECKING:  # heavy packages that only their own verbs load
     import networkx as nx
     import pyarrow as pa
+
+    from grail_mem.query.lists import Listed
 
 
 class Reading(Opened):
@@ -25,6 +25,8 @@ class Reading(Opened):
         Raises:
             NotFoundError: There is none, or it is hidden.
         """
+        from grail_mem.query import find
+
         with self._lock:
             view = self._open()
             row = find.locate(view, as_id(id))
@@ -42,6 +44,8 @@ class Reading(Opened):
         Raises:
             InputError: It is empty.
         """
+        from grail_mem.query import find
+
         if not tail.strip():
             raise InputError(
                 "The end of an id is empty.", hint="Give at least one character, such as the six in a file's name."
@@ -51,18 +55,26 @@ class Reading(Opened):
 
     def list_categories(self, *, limit: int = 1000, cursor: str | None = None, include_history: bool = False) -> Listed:
         """Every folder with how many observations are in it and below, in order of path; what was counts with `include_history`."""
+        from grail_mem.query import lists
+
         return self._list(lists.categories, limit, cursor, include_history=include_history)
 
     def list_communities(self, *, limit: int = 50, cursor: str | None = None, include_history: bool = False) -> Listed:
         """Every community, largest first, with its entities; a folder is a community with everything below it. What was counts with `include_history`."""
+        from grail_mem.query import lists
+
         return self._list(lists.communities, limit, cursor, include_history=include_history)
 
     def list_entities(self, *, limit: int = 50, cursor: str | None = None, include_history: bool = False) -> Listed:
         """Every entity, most mentioned first; what was counts with `include_history`."""
+        from grail_mem.query import lists
+
         return self._list(lists.entities, limit, cursor, include_history=include_history)
 
     def list_tags(self, *, limit: int = 50, cursor: str | None = None, include_history: bool = False) -> Listed:
         """Every tag, most used first; what was counts with `include_history`."""
+        from grail_mem.query import lists
+
         return self._list(lists.tags, limit, cursor, include_history=include_history)
 
     def list_sources(self, *, limit: int = 50, cursor: str | None = None) -> Listed:
@@ -71,6 +83,8 @@ class Reading(Opened):
         Each item has `source`, `kind` (`chat` or `document`), `name`, `n_turns`, `first_at`, `last_at`, `scopes` and `problem`,
         which says why a file cannot be read.
         """
+        from grail_mem.query import source_list
+
         with self._lock:
             return source_list.sources(self._open(), limit=limit, cursor=cursor)
 
@@ -102,5 +116,7 @@ class Reading(Opened):
             Nodes are normalised names with `name`, `types` and `n_observations`; edges go from source to target with
             `relationship_type`, `observation_id`, `weight` (1 when the file says none) and `confidence`.
         """
+        from grail_mem.query import lists
+
         with self._lock:
             return self._asked(lists.graph)

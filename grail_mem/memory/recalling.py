@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from grail_mem.memory.opened import Opened
 from grail_mem.model.filter import Filter, Texts, Time, make_question
-from grail_mem.recall import exact
-from grail_mem.recall.cascade import Wish, cascade
-from grail_mem.recall.communities import communities
-from grail_mem.recall.document import document as one_document
-from grail_mem.recall.local import local
-from grail_mem.recall.result import Recall
-from grail_mem.recall.wish import make_wish, refuse_ranked
+
+if TYPE_CHECKING:
+    from grail_mem.recall.result import Recall
+    from grail_mem.recall.wish import Wish
 
 
 class Recalling(Opened):
@@ -111,6 +108,9 @@ class Recalling(Opened):
             InputError: A value cannot be used; `problems` lists every reason.
             IndexUnusableError: A derived file is damaged.
         """
+        from grail_mem.recall import exact
+        from grail_mem.recall.wish import make_wish, refuse_ranked
+
         unsaid = "document" if document is not None else "recall" if query is None else "cascade"
         wanted = unsaid if mode is None else mode
         conditions = {
@@ -153,6 +153,11 @@ class Recalling(Opened):
 
     def _ranked(self, wanted: str, document: str | None, questions: Sequence[str], f: Filter, wish: Wish) -> Recall:
         """The answer to a question in words, in the mode asked for."""
+        from grail_mem.recall.cascade import cascade
+        from grail_mem.recall.communities import communities
+        from grail_mem.recall.document import document as one_document
+        from grail_mem.recall.local import local
+
         view, searcher = self._view, self._search_state()
         if wanted == "local":
             return local(view, searcher, self._session, questions, f, wish)

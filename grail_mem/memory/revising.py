@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from grail_mem.memory.opened import Opened, as_id
 from grail_mem.model.filter import Time
-from grail_mem.query import due, history
-from grail_mem.query.due import Due
-from grail_mem.query.history import History
-from grail_mem.write import keep, revise
-from grail_mem.write.change import Changed
-from grail_mem.write.retention import due_transcripts
-from grail_mem.write.revise import Revised
-from grail_mem.write.undecided import with_undecided
+
+if TYPE_CHECKING:
+    from grail_mem.query.due import Due
+    from grail_mem.query.history import History
+    from grail_mem.write.change import Changed
+    from grail_mem.write.revise import Revised
 
 
 class Revising(Opened):
@@ -61,6 +59,8 @@ class Revising(Opened):
             UnsupportedEvidenceError: The quotes do not say what content says, and source_kind is given; or a session confirms, or replaces
                 another one's word, without a quote that says so.
         """
+        from grail_mem.write import revise
+
         self._before_quoting()
         with self._lock:
             view = self._open()
@@ -78,6 +78,8 @@ class Revising(Opened):
         Raises:
             NotFoundError: There is no such observation, or it is hidden.
         """
+        from grail_mem.query import history
+
         with self._lock:
             view = self._open()
             return self._asked(lambda session: history.history(view, session, as_id(id)))
@@ -93,6 +95,10 @@ class Revising(Opened):
         Raises:
             InputError: The span cannot be read.
         """
+        from grail_mem.query import due
+        from grail_mem.write.retention import due_transcripts
+        from grail_mem.write.undecided import with_undecided
+
         now = datetime.now(UTC)
         ahead = due.span_ahead(within, now)
         with self._lock:
@@ -107,6 +113,8 @@ class Revising(Opened):
         Raises:
             NotFoundError: There is no such observation.
         """
+        from grail_mem.write import keep
+
         with self._lock:
             return keep.pin(self._open(), as_id(id), actor=self._acting(actor), reason=reason)
 
@@ -116,6 +124,8 @@ class Revising(Opened):
         Raises:
             NotFoundError: There is no such observation.
         """
+        from grail_mem.write import keep
+
         with self._lock:
             return keep.unpin(self._open(), as_id(id), actor=self._acting(actor), reason=reason)
 
@@ -126,6 +136,8 @@ class Revising(Opened):
             NotFoundError: There is no such observation.
             ConflictError: It is superseded.
         """
+        from grail_mem.write import keep
+
         with self._lock:
             return keep.archive(self._open(), as_id(id), actor=self._acting(actor), reason=reason)
 
@@ -135,5 +147,7 @@ class Revising(Opened):
         Raises:
             NotFoundError: There is no such observation.
         """
+        from grail_mem.write import keep
+
         with self._lock:
             return keep.unarchive(self._open(), as_id(id), actor=self._acting(actor), reason=reason)

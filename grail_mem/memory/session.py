@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from grail_mem.index.embedder import Embedder
 from grail_mem.memory.consolidating import Consolidating
 from grail_mem.memory.forgetting import Forgetting
 from grail_mem.memory.reading import Reading
@@ -22,8 +22,11 @@ from grail_mem.memory.turning import Turning
 from grail_mem.memory.writing import Writing
 from grail_mem.model.scope import Principal
 from grail_mem.model.ulid import new_id
-from grail_mem.recall.reranking import Reranker
-from grail_mem.support.entailment import EntailmentModel
+
+if TYPE_CHECKING:
+    from grail_mem.index.embedder import Embedder
+    from grail_mem.recall.reranking import Reranker
+    from grail_mem.support.entailment import EntailmentModel
 
 
 class Session(Writing, Revising, Turning, Forgetting, Reading, Consolidating, Screening, Suggesting, Handing):

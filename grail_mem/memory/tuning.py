@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from grail_mem.index.catalog import Indexed, update_catalog
-from grail_mem.index.embedding import embed, texts_without_vector
-from grail_mem.index.purge import purge_if_erased
 from grail_mem.memory.opened import Opened
-from grail_mem.recall.calibration import Calibrated, calibrate
-from grail_mem.recall.labelled import Questions
-from grail_mem.recall.refit import Fit, refit
-from grail_mem.recall.tuning import drop
+
+if TYPE_CHECKING:
+    from grail_mem.index.catalog import Indexed
+    from grail_mem.recall.calibration import Calibrated
+    from grail_mem.recall.labelled import Questions
+    from grail_mem.recall.refit import Fit
 
 
 class Tuning(Opened):
@@ -30,6 +30,10 @@ class Tuning(Opened):
         Raises:
             MissingDependencyError: The embedder that was chosen is not installed.
         """
+        from grail_mem.index.catalog import update_catalog
+        from grail_mem.index.embedding import embed, texts_without_vector
+        from grail_mem.index.purge import purge_if_erased
+
         with self._lock:
             view = self._open()
             view.refresh()
@@ -64,6 +68,8 @@ class Tuning(Opened):
             InputError: The questions cannot be used or are too few, `problems` lists every reason; or vectors are missing.
             NotFoundError: There is no such file.
         """
+        from grail_mem.recall.calibration import calibrate
+
         with self._lock:
             return calibrate(self._open(), self._search_state(), questions, dry_run=dry_run, progress=progress)
 
@@ -93,6 +99,8 @@ class Tuning(Opened):
             NotFoundError: There is no such file.
             MissingDependencyError: The extra `fit` is not installed.
         """
+        from grail_mem.recall.refit import refit
+
         with self._lock:
             return refit(
                 self._open(), self._search_state(), questions, recipe=recipe, force=force, dry_run=dry_run,
@@ -101,10 +109,14 @@ class Tuning(Opened):
 
     def reset_gates(self) -> bool:
         """Remove the store's own gates, so that those shipped count again; returns whether there were any."""
+        from grail_mem.recall.tuning import drop
+
         with self._lock:
             return drop(self._open().layout.gates)
 
     def reset_weights(self) -> bool:
         """Remove the store's own weights, so that those shipped count again; returns whether there were any."""
+        from grail_mem.recall.tuning import drop
+
         with self._lock:
             return drop(self._open().layout.weights)

@@ -12,12 +12,10 @@ from grail_mem.memory.recalling import Recalling
 from grail_mem.memory.suggesting import Suggesting
 from grail_mem.model.filter import Time
 from grail_mem.model.ulid import new_id
-from grail_mem.recall.result import Abstention, Recall
-from grail_mem.turn import complete as completing
-from grail_mem.turn.complete import TurnReceipt
-from grail_mem.turn.context import TurnContext, context_of, question_of, together
 
 if TYPE_CHECKING:
+    from grail_mem.turn.complete import TurnReceipt
+    from grail_mem.turn.context import TurnContext
     from grail_mem.write.extractor import Extractor
     from grail_mem.write.finishing import Finished
     from grail_mem.write.reviewer import Reviewer
@@ -44,6 +42,8 @@ class Turning(Evidencing, Recalling, Suggesting):
         Raises:
             InputError: The budget is too small, or no number.
         """
+        from grail_mem.turn.context import context_of, together
+
         budget = _budget(budget)
         found = together(
             [
@@ -78,6 +78,10 @@ class Turning(Evidencing, Recalling, Suggesting):
         Raises:
             InputError: A value cannot be used; `problems` lists every reason.
         """
+        from grail_mem.recall.result import Abstention, Recall
+        from grail_mem.turn import complete as completing
+        from grail_mem.turn.context import context_of, question_of
+
         if not isinstance(message, str):
             raise InputError(f"message must be what the user said, not {type(message).__name__}.")
         id_ = new_id() if turn_id is None else completing.clean_turn_id(turn_id)
@@ -118,6 +122,9 @@ class Turning(Evidencing, Recalling, Suggesting):
             ConflictError: The turn was completed with other words, or belongs to another conversation; nothing was stored.
             StoreError: The disk did not take it; nothing was stored, or the words without the candidates. Complete it again.
         """
+        from grail_mem.turn import complete as completing
+        from grail_mem.turn.context import TurnContext
+
         if isinstance(turn, TurnContext):
             if turn.session != self.conversation:
                 raise InputError(
@@ -140,6 +147,8 @@ class Turning(Evidencing, Recalling, Suggesting):
 
     def _before_quoting(self) -> None:
         """Record what the user said in the turn under way, so that its words can be quoted."""
+        from grail_mem.turn import complete as completing
+
         with self._lock:
             heard, self._heard = self._heard, {}
             for id_, message in heard.items():

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from grail_mem.memory.opened import Opened, as_id
 from grail_mem.model.filter import Texts, Time
 from grail_mem.model.problem import Gather
-from grail_mem.write import change
-from grail_mem.write.add import add
-from grail_mem.write.change import Changed
-from grail_mem.write.placed_facts import Written
-from grail_mem.write.screening import quoting_no_secret
-from grail_mem.write.validate import Draft, read_draft
+
+if TYPE_CHECKING:
+    from grail_mem.write.change import Changed
+    from grail_mem.write.placed_facts import Written
+    from grail_mem.write.validate import Draft
 
 
 class Writing(Opened):
@@ -91,6 +90,8 @@ class Writing(Opened):
             ConflictError: The same was erased, and `again` is not set; nothing was stored.
             StoreError: The disk did not take it; nothing was stored.
         """
+        from grail_mem.write.validate import Draft
+
         draft = Draft(
             content, title, category, tags, entities, relationships, observed_at, confidence, source, related_to, kind,
             attribute, status, valid_from, valid_until, expires_at, review_at, supersedes, scope, session, turn, speaker,
@@ -116,6 +117,9 @@ class Writing(Opened):
             ConflictError: Some of them were erased, and `again` is not set; nothing was stored.
             StoreError: The disk did not take it; nothing was stored.
         """
+        from grail_mem.write.screening import quoting_no_secret
+        from grail_mem.write.validate import read_draft
+
         gather = Gather()
         with quoting_no_secret():
             made = [
@@ -126,6 +130,8 @@ class Writing(Opened):
         return self._add(made, actor, again=again)
 
     def _add(self, drafts: Sequence[Draft], actor: str | None, *, again: bool) -> list[Written]:
+        from grail_mem.write.add import add
+
         with self._lock:
             results = add(self._open(), drafts, actor=self._acting(actor), again=again)
             self._embed_beside(result.path for result in results if result.created)
@@ -155,6 +161,8 @@ class Writing(Opened):
             InputError: A field or value cannot be used; `problems` lists every reason.
             UnsupportedEvidenceError: A session changes another one's word, or raises its trust, without a quote that says so.
         """
+        from grail_mem.write import change
+
         with self._lock:
             return change.update(
                 self._open(), as_id(id), fields, append=append, actor=self._acting(actor), reason=reason
@@ -168,6 +176,8 @@ class Writing(Opened):
             InputError: The category cannot be used.
             ConflictError: A file of that name is there already.
         """
+        from grail_mem.write import change
+
         with self._lock:
             return change.move(self._open(), as_id(id), category, actor=self._acting(actor), reason=reason)
 
@@ -177,6 +187,8 @@ class Writing(Opened):
         Raises:
             NotFoundError: There is no such observation.
         """
+        from grail_mem.write import change
+
         with self._lock:
             return change.hide(self._open(), as_id(id), actor=self._acting(actor), reason=reason)
 
@@ -186,5 +198,7 @@ class Writing(Opened):
         Raises:
             NotFoundError: There is no such observation.
         """
+        from grail_mem.write import change
+
         with self._lock:
             return change.restore(self._open(), as_id(id), actor=self._acting(actor), reason=reason)

@@ -7,11 +7,11 @@ reasons → context → companions. Every stage stands in the trace. Knows nothi
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from datetime import date, datetime
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from zoneinfo import ZoneInfo
 
 from grail_mem.index.corpus import observations_at
@@ -20,7 +20,6 @@ from grail_mem.model.filter import Filter
 from grail_mem.model.observation import Observation
 from grail_mem.query.view import View
 from grail_mem.recall.best import MARGIN, Best, added, best_of, explained, passage_of
-from grail_mem.recall.budget import Counter
 from grail_mem.recall.companions import with_companions
 from grail_mem.recall.date_fit import local_days
 from grail_mem.recall.date_fit import within as within_days
@@ -29,17 +28,18 @@ from grail_mem.recall.exact import entities_of, explain, relationships_of
 from grail_mem.recall.gather import answered, fresh, unlike, with_context
 from grail_mem.recall.hit import Hit, hit_of
 from grail_mem.recall.question import Question, wordings
-from grail_mem.recall.ranked import Ranked, Searcher, timed
-from grail_mem.recall.reranking import N_RERANKED, Reranker, rerank
+from grail_mem.recall.ranked import Ranked, Searcher
+from grail_mem.recall.reranking import N_RERANKED, rerank
 from grail_mem.recall.result import Abstention, Citation, Recall
+from grail_mem.recall.timed import timed
 from grail_mem.recall.tuning import gates_name, read_tuning
 from grail_mem.recall.verdict import judge, silent
+from grail_mem.recall.wish import MAX_QUESTIONS, Wish
 from grail_mem.store.files import FileState
 
 if TYPE_CHECKING:
     import numpy as np
 
-MAX_QUESTIONS: Final = 3
 _POOL: Final = 3
 """How many times the wanted observations are gathered before freshness and duplicates are looked at; chosen."""
 _NEAR_MISSES: Final = 3
@@ -47,42 +47,6 @@ _MANY: Final = 2_000
 """Observations that take a second or so to index in memory."""
 _EVENTS: Final = 200
 """Observations that may say a word for it still to name one event; chosen."""
-Dates = Literal["boost", "filter", "off"]
-
-
-@dataclass(frozen=True, slots=True)
-class Wish:
-    """How an answer is wanted.
-
-    Attributes:
-        limit: Observations at most.
-        asked_at: When the question is asked.
-        half_life_days: After so many days an episode counts half; 0 for never.
-        freshness_floor: The least that an old episode still counts.
-        context: Turns before and after a hit of a conversation that come along.
-        strict: Be silent also when somebody else said it.
-        withhold: Be silent at all.
-        budget: Tokens of the pack.
-        counter: Counts them.
-        n_passages: Passages of one observation that are shown, at most.
-        dates: What the days do that a question names: `boost`, `filter` or `off`.
-        ranking: One of `RANKINGS`.
-        reranker: Orders the best hits anew, unless None.
-    """
-
-    limit: int
-    asked_at: datetime
-    half_life_days: float = 30.0
-    freshness_floor: float = 0.5
-    context: int = 0
-    strict: bool = False
-    withhold: bool = True
-    budget: int | None = None
-    counter: Counter | Callable[[str], int] | None = None
-    n_passages: int = 1
-    dates: Dates = "boost"
-    ranking: str = "weighted"
-    reranker: Reranker | None = None
 
 
 def cascade(view: View, searcher: Searcher, questions: Sequence[str], f: Filter, wish: Wish) -> Recall:

@@ -14,11 +14,10 @@ from grail_mem.model.observation import Entity, Observation, Relationship
 from grail_mem.model.times import from_us
 from grail_mem.query.compaction import due_at
 from grail_mem.query.select import count, select
-from grail_mem.query.source_list import count_sources
 from grail_mem.query.view import View
 from grail_mem.recall.proven import proven
-from grail_mem.recall.ranked import timed
 from grail_mem.recall.result import Abstention, Citation, Recall
+from grail_mem.recall.timed import timed
 
 CURRENT: Final = "current"
 """The condition that holds unless history is asked for."""
@@ -130,6 +129,8 @@ def explain(view: View, f: Filter, page: Page | None = None) -> Abstention:
 
 def _beside(view: View) -> str:
     """What is there though no observation is: sources, of which nothing is returned until somebody makes observations of them."""
+    from grail_mem.query.source_list import count_sources  # for an empty store alone
+
     chats, documents = count_sources(view)
     named = [
         f"{n} {what}{'s' if n != 1 else ''}" for n, what in ((chats, "conversation"), (documents, "document")) if n

@@ -19,8 +19,9 @@ from grail_mem.query.view import View
 from grail_mem.recall.exact import behind
 from grail_mem.recall.hit import Hit
 from grail_mem.recall.proven import proven
-from grail_mem.recall.ranked import Searcher, timed
+from grail_mem.recall.ranked import Searcher
 from grail_mem.recall.result import Recall
+from grail_mem.recall.timed import timed
 from grail_mem.store.files import FileState
 
 if TYPE_CHECKING:

@@ -21,14 +21,16 @@ from grail_mem.model.times import from_us
 from grail_mem.query.names import Named, alike, called, named_in, says_name
 from grail_mem.query.sql import SqlSession
 from grail_mem.query.view import View
-from grail_mem.recall.cascade import Wish, ask
+from grail_mem.recall.cascade import ask
 from grail_mem.recall.companions import with_companions
 from grail_mem.recall.exact import entities_of, explain, relationships_of
 from grail_mem.recall.gather import answered
 from grail_mem.recall.hit import Hit, hit_of
 from grail_mem.recall.overview import Counted, EntityCard, Tie
-from grail_mem.recall.ranked import Searcher, timed
+from grail_mem.recall.ranked import Searcher
 from grail_mem.recall.result import Abstention, Citation, Recall
+from grail_mem.recall.timed import timed
+from grail_mem.recall.wish import Wish
 from grail_mem.store.files import FileState
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ Knows nothing of packs and of whether the answer is good enough.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -198,11 +197,3 @@ class Searcher:
             has_words=meaning is not None and meaning.has_words,
             may_have_vectors=self.embedder is not None,
         )
-
-
-def timed(trace: dict[str, Any], name: str, work: Callable[[], T]) -> T:
-    """Do a stage and note how long it took."""
-    begin = time.perf_counter()
-    done = work()
-    trace[name] = {"ms": round((time.perf_counter() - begin) * 1000, 3)}
-    return done

@@ -8,11 +8,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from grail_mem.errors import InputError
-from grail_mem.index.document import own_title
-from grail_mem.recall.hit import Hit
+
+if TYPE_CHECKING:
+    from grail_mem.recall.hit import Hit
 
 Reranker = Callable[[str, list[str]], Sequence[float]]
 """From a question and texts to a score for each text, higher for better, on any scale."""
@@ -57,6 +58,8 @@ def rerank(reranker: Reranker, question: str, hits: Sequence[Hit]) -> tuple[list
 
 
 def _text(hit: Hit) -> str:
+    from grail_mem.index.document import own_title
+
     title, said = own_title(hit), hit.passage or hit.content
     return f"{title}\n{said}" if title else said
 

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from grail_mem.model.observation import Entity, Observation, Relationship, plain
 from grail_mem.recall.budget import Counter
-from grail_mem.recall.overview import Card, card_lines
-from grail_mem.recall.pack import Pack, render_pack
 from grail_mem.store.schema import public_table
 
 if TYPE_CHECKING:  # heavy packages, imported where a frame or a table is asked for
     import pandas as pd
     import pyarrow as pa
+
+    from grail_mem.recall.overview import Card
+    from grail_mem.recall.pack import Pack
 
 Coverage = Literal["supported", "partial", "none"]
 Reason = Literal["nothing_stored", "no_match", "below_floor", "not_permitted", "index_behind"]
@@ -106,6 +107,9 @@ class Recall:
         Raises:
             InputError: The budget is too small for the frame alone.
         """
+        from grail_mem.recall.overview import card_lines
+        from grail_mem.recall.pack import render_pack
+
         return render_pack(
             self.observations, budget=self.budget, counter=self.counter, form=form, coverage=self.coverage,
             question=self.question, overview=card_lines(self.overview),

@@ -1,4 +1,4 @@
-"""What a caller of a ranked recall sent, checked: all problems at once.
+"""How a ranked recall is wanted, and what a caller sent of it, checked: all problems at once.
 
 Knows nothing of how it is answered.
 """
@@ -6,22 +6,63 @@ Knows nothing of how it is answered.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, get_args
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from grail_mem.errors import InputError
 from grail_mem.model.filter import Filter, make_filter
 from grail_mem.model.problem import Gather
 from grail_mem.model.times import parse_when
-from grail_mem.recall.cascade import MAX_QUESTIONS, Dates, Wish
-from grail_mem.recall.reranking import Reranker
 from grail_mem.settings import RANKINGS, Settings
 
+if TYPE_CHECKING:  # what ranks, which an exact recall has no use for
+    from grail_mem.recall.budget import Counter
+    from grail_mem.recall.reranking import Reranker
+
+MAX_QUESTIONS: Final = 3
 MODES: Final = ("recall", "cascade", "local", "global", "document")
 DEFAULT_LIMIT: Final = 10
 UNRANKED_LIMIT: Final = 50
 MAX_LIMIT: Final = 1_000
 MAX_QUESTION_CHARS: Final = 10_000
 MAX_CONTEXT: Final = 10
+Dates = Literal["boost", "filter", "off"]
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """How an answer is wanted.
+
+    Attributes:
+        limit: Observations at most.
+        asked_at: When the question is asked.
+        half_life_days: After so many days an episode counts half; 0 for never.
+        freshness_floor: The least that an old episode still counts.
+        context: Turns before and after a hit of a conversation that come along.
+        strict: Be silent also when somebody else said it.
+        withhold: Be silent at all.
+        budget: Tokens of the pack.
+        counter: Counts them.
+        n_passages: Passages of one observation that are shown, at most.
+        dates: What the days do that a question names: `boost`, `filter` or `off`.
+        ranking: One of `RANKINGS`.
+        reranker: Orders the best hits anew, unless None.
+    """
+
+    limit: int
+    asked_at: datetime
+    half_life_days: float = 30.0
+    freshness_floor: float = 0.5
+    context: int = 0
+    strict: bool = False
+    withhold: bool = True
+    budget: int | None = None
+    counter: Counter | Callable[[str], int] | None = None
+    n_passages: int = 1
+    dates: Dates = "boost"
+    ranking: str = "weighted"
+    reranker: Reranker | None = None
 
 
 def make_wish(

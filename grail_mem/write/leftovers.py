@@ -15,12 +15,19 @@ from typing import Final
 
 from grail_mem.store.layout import Layout
 
+INTENT: Final = "erasing.json"
+"""Of the files of this machine, the one that says what an erasure still has to sweep; the last one to go."""
 STAGED: Final = re.compile(r"(\d+)-[0-9a-f]{16}\.(?:tmp|old)")
 OLD_S: Final = 3600.0
 """After so many seconds a staged file is a leftover, whoever has the number of its process now."""
 GONE_S: Final = 600.0
 """The same where no such process is to be seen: another container's is seen by nobody here. Chosen: far longer than a
 write takes."""
+
+
+def is_sweep_left(layout: Layout) -> bool:
+    """Whether an erasure was cut off before everything was swept."""
+    return (layout.local / INTENT).exists()
 
 
 def clear_leftovers(layout: Layout) -> None:

@@ -29,14 +29,13 @@ from grail_mem.store.redaction import Line, count, redact
 from grail_mem.store.snapshot import names
 from grail_mem.store.sources import forget_read
 from grail_mem.write.evidence import forget_quoted
-from grail_mem.write.leftovers import STAGED, is_alive
+from grail_mem.write.leftovers import INTENT, STAGED, is_alive
 from grail_mem.write.receipts import blocks_file
 from grail_mem.write.recovery import LOCK, checkpoint, recover
 from grail_mem.write.said_left import came_back
 from grail_mem.write.traces import Traces, files_naming, read_set
 from grail_mem.write.unsaying import Unsaid
 
-INTENT: Final = "erasing.json"
 _LOG: Final = logging.getLogger(__name__)
 
 
@@ -174,8 +173,6 @@ def sweep_if_due(view: View) -> None:
 
 def sweep_on_opening(view: View) -> None:
     """The same before the first look at a store, unless somebody writes just now."""
-    if not (view.layout.local / INTENT).exists():
-        return
     with suppress(OSError, GrailError), exclusive_if_free(view.layout.local / LOCK) as held:
         if held:
             recover(view)
