@@ -6,6 +6,7 @@ Knows nothing of how rows are stored.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, Final
 
 from grail_mem.model.filter import Filter, Page, Position, write_cursor
@@ -113,15 +114,18 @@ def explain(view: View, f: Filter, page: Page | None = None) -> Abstention:
         )
     if page is not None and page.after is not None:
         return Abstention("no_match", "There is nothing after this cursor.")
-    alone = {name: count(view, f.only(name)) for name in f.conditions()}
+    alone = {name: count(view, f.only(name)) for name in f.conditions() if name != CURRENT}
     total = f"{view.n_rows} observation{'s' if view.n_rows != 1 else ''}"
-    empty = [name for name, n in alone.items() if not n]
-    if empty:
-        if CURRENT in empty:
-            return Abstention("no_match", f"None of {total} is current; include_history=True shows what was.")
+    if empty := [name for name, n in alone.items() if not n]:
         said = "; ".join(f"{name}={_shown(f, name)}" for name in empty)
         return Abstention("no_match", f"No observation of {total} meets {said}.")
-    if set(alone) == {CURRENT}:  # the cascade looks at passages, of which what is current has none
+    is_past = f.current_us is not None and not count(view, f)
+    if is_past and (was := count(view, replace(f, current_us=None)) if alone else view.n_rows):
+        those = (
+            f"{was} of {total} meet{'s' if was == 1 else ''} every condition, but none" if alone else f"None of {total}"
+        )
+        return Abstention("no_match", f"{those} is current; include_history=True shows what was.")
+    if not alone:  # the cascade looks at passages, of which what is current has none
         return Abstention("no_match", f"No observation of {total} that is current can be searched.")
     counts = ", ".join(f"{name} alone {n}" for name, n in alone.items())
     return Abstention("no_match", f"Each condition is met by some of {total} ({counts}), but by none together.")

@@ -11,7 +11,6 @@ from pathlib import Path
 import frontmatter
 import pyarrow.parquet as pq
 import store_maker
-from speed_read import prepared
 from speed_store import Stores, interleaved
 
 from grail_mem import Memory
@@ -53,8 +52,7 @@ def sync(stores: Stores, n: int, repeat: int) -> Lines:
 
 def compaction(stores: Stores, n: int, repeat: int) -> Lines:
     """A compaction that takes in 1,000 rows, index included, against writing the ready table as Parquet."""
-    is_generated = n > FILES_AT_MOST
-    root = stores.generated(n, "compact") if is_generated else stores.files(n, "compact")
+    root = stores.files(n, "compact")  # real ones at any size: rows whose files are missing are let go
     layout = Layout(root)
     target = root / "reference.parquet"
     more = store_maker.rows_table(6000, seed=time.time_ns() % 1_000_000)  # others than an earlier run added
@@ -66,8 +64,6 @@ def compaction(stores: Stores, n: int, repeat: int) -> Lines:
     ours: list[float] = []
     theirs: list[float] = []
     for number in range(6):
-        if is_generated:  # of the newest rows files are there, and those added before are no news
-            prepared(root, [{}])
         with Memory(root) as memory:
             memory.add_observations(drafts[number * 1000 : number * 1000 + 1000])
             memory.recall(limit=1)  # the added files are read, the folders looked at: that is not compaction

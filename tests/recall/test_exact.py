@@ -219,3 +219,15 @@ def test_cursors_are_stable_while_others_write(tmp_path: Path) -> None:
         third = memory.recall(limit=100, cursor=second.cursor)
     got = [o.id for page in (first, second, third) for o in page.observations]
     assert got == ids
+
+
+def test_what_met_every_condition_and_is_history_is_told(tmp_path: Path) -> None:
+    """A condition that only history meets is no typing error: who asks hears where to look."""
+    with Memory(tmp_path, embedder="none") as memory:
+        old = memory.add_observation(content="Acme is on MySQL.", tags=["database"], category="a")
+        memory.add_observation(content="Acme is on Postgres.", supersedes=old.id, category="b")
+        asked = memory.recall(tags=["database"], category="a").abstention
+        assert asked is not None
+        said = "1 of 2 observations meets every condition, but none is current; include_history=True shows what was."
+        assert asked.detail == said
+        assert memory.recall(tags=["database"], include_history=True).observations[0].id == old.id
