@@ -17,14 +17,13 @@ from grail_mem import Memory
 from grail_mem.store import snapshot
 from grail_mem.store.layout import Layout
 
-FILES_AT_MOST = 100_000
+MANY = 100_000
+"""Rows from which on a rebuild is run once, since it takes minutes, and one store of real files serves for everything."""
 Lines = Iterator[tuple[str, float, float, str, bool]]
 
 
 def rebuild(stores: Stores, n: int, _: int) -> Lines:
     """A whole rebuild, snapshot and index included, against only reading the same files with python-frontmatter."""
-    if n > FILES_AT_MOST:
-        return
     root = stores.files(n)
     paths = [os.path.join(folder, name) for folder, _, names in os.walk(root / "memories") for name in names]
 
@@ -32,14 +31,13 @@ def rebuild(stores: Stores, n: int, _: int) -> Lines:
         return sum(1 for path in paths if frontmatter.load(path))
 
     with Memory(root) as memory:
-        ours, theirs = interleaved(5, memory.rebuild, reference, warm=1)
+        repeat, warm = (5, 1) if n <= MANY else (1, 0)
+        ours, theirs = interleaved(repeat, memory.rebuild, reference, warm=warm)
     yield "rebuild: python-frontmatter with C loader / ours", ours, theirs, ">=3.5", True
 
 
 def sync(stores: Stores, n: int, repeat: int) -> Lines:
     """A sync of a store in which nothing changed."""
-    if n > FILES_AT_MOST:
-        return
     root = stores.files(n)
     command = ["find", str(root), "-newermt", "2100-01-01"]
     with Memory(root) as memory:
@@ -52,7 +50,7 @@ def sync(stores: Stores, n: int, repeat: int) -> Lines:
 
 def compaction(stores: Stores, n: int, repeat: int) -> Lines:
     """A compaction that takes in 1,000 rows, index included, against writing the ready table as Parquet."""
-    root = stores.files(n, "compact")  # real ones at any size: rows whose files are missing are let go
+    root = stores.files(n, "compact" if n <= MANY else "files")  # real ones: rows whose files are missing are let go
     layout = Layout(root)
     target = root / "reference.parquet"
     more = store_maker.rows_table(6000, seed=time.time_ns() % 1_000_000)  # others than an earlier run added
