@@ -172,6 +172,6 @@ def _made(view: View, drafts: Sequence[tuple[Turn, Draft]]) -> Iterator[tuple[Tu
         try:
             yield turn, draft, make_observation(for_caller(view, draft), now=now, settings=view.settings)[0]
         except InputError as error:
-            problems += [f"turn {turn.number}: {problem}" for problem in error.problems or (str(error),)]
+            problems += [f"turn {turn.number}: {problem}" for problem in error.problems]
     if problems:
         raise InputError(f"{problems[0]} Nothing was stored.", problems=problems)
