@@ -35,6 +35,7 @@ ROLES: Final = ("user", "assistant")
 """Whose turns become observations: what tools and systems say is no memory of anybody."""
 VERBATIM: Final = "verbatim"
 """The checker of a turn that is observed as it is: there is nothing to judge."""
+_KIND: Final = "episodic"
 _MOST: Final = 1_000_000
 """Observations of one session that are looked through; no session has so many turns."""
 
@@ -122,11 +123,15 @@ def _there(view: View, session: str, scope: str | None) -> dict[int, list[Observ
 def _is_of(o: Observation, turn: Turn) -> bool:
     """Whether an observation is of a turn as it is worded now; what a person wrote over it since does not matter."""
     is_said = _flat(o.content) == _flat(turn.text)
-    where = str(turn.locator)
-    if quotes := [_flat(e.quote) for e in o.evidence if e.source == where]:
+    if quotes := [_flat(e.quote) for e in o.evidence if _is_own(e, turn)]:
         is_quoted = _flat(turn.text[:MAX_NAME]) in quotes
         return is_quoted and (is_said or not turn.revision or len(turn.text) <= MAX_NAME)
-    return is_said or (o.source == where and not turn.revision)
+    return o.kind == _KIND and (is_said or (o.source == str(turn.locator) and not turn.revision))
+
+
+def _is_own(e: Evidence, turn: Turn) -> bool:
+    """Whether evidence is that of an observed turn and not of a claim that quotes it."""
+    return e.checker == VERBATIM and e.source == str(turn.locator)
 
 
 def _flat(text: str) -> str:
@@ -139,9 +144,11 @@ def _draft(turn: Turn, session: str, scope: str | None, category: object, there:
     words = turn.text[:MAX_NAME]
     quote = Evidence(words, where, (0, len(words)), digest(words), "exact", turn.role, VERBATIM, 1.0)
     rests: dict[str, Any] = {"evidence": (quote,)} if is_long_enough(words) else {"source": where}
-    former = [o for o in there if o.superseded_by is None and where in (o.source, *(e.source for e in o.evidence))]
+    former = [
+        o for o in there if o.superseded_by is None and (o.source == where or any(_is_own(e, turn) for e in o.evidence))
+    ]
     return Draft(
-        content=turn.text, category=category if category is not None else f"chats/{stem_of(turn.path)}", kind="episodic",
+        content=turn.text, category=category if category is not None else f"chats/{stem_of(turn.path)}", kind=_KIND,
         session=session, turn=turn.number, speaker=turn.speaker or turn.role, observed_at=turn.at or None, scope=scope,
         source_kind=kind, confidence=CAPS[kind], supersedes=former[0].id if former else None, **rests,
     )  # fmt: skip

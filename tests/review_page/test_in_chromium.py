@@ -65,8 +65,9 @@ class Looked:
         self.page.wait_for_load_state()
 
     def tells(self, text: str) -> None:
-        """Wait until the page says that, as what the last form came to."""
+        """Wait until the page says that, as what the last form came to, and its keys work."""
         self.page.locator("#said", has_text=text).wait_for()
+        self.page.wait_for_load_state("load")
 
 
 @pytest.fixture(scope="module")
