@@ -10,7 +10,7 @@ import asyncio
 import json
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, MutableMapping
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import asynccontextmanager, closing, contextmanager, suppress
 from dataclasses import replace
 from time import monotonic
 from typing import Any, Final
@@ -68,13 +68,9 @@ def serve(
     door.require_keys(principal, tokens)
     listening = door.listen()
     said = replace(door, port=listening.getsockname()[1])
-    asyncio.new_event_loop().run_until_complete(
-        _serve(
-            Hall(opening, principal, limits, door, tokens, pace or Pace()),
-            listening,
-            lambda: say(f"Serving at {said.url}"),
-        )
-    )
+    hall = Hall(opening, principal, limits, door, tokens, pace or Pace())
+    with closing(asyncio.new_event_loop()) as loop:
+        loop.run_until_complete(_serve(hall, listening, lambda: say(f"Serving at {said.url}")))
 
 
 async def _serve(hall: Hall, listening: Any, ready: Callable[[], None]) -> None:

@@ -13,7 +13,7 @@ import signal
 import sys
 import threading
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from time import sleep
 from typing import TYPE_CHECKING, Any, Final
 
@@ -55,9 +55,10 @@ def serve(opening: Opening, principal: Principal | None, limits: Limits) -> int:
         if greeted is not None:
             wire.send(greeted)
         # no `asyncio.run`: its end waits for threads, and a call may take longer than a client lets a server live
-        asyncio.new_event_loop().run_until_complete(
-            _Connection(wire, opening, principal, limits).run(first, greeted=greeted is not None)
-        )
+        with closing(asyncio.new_event_loop()) as loop:  # left open it would be collected, perhaps by another thread
+            loop.run_until_complete(
+                _Connection(wire, opening, principal, limits).run(first, greeted=greeted is not None)
+            )
     except BrokenPipeError:
         _LOG.info("The client went away.")
     except Exception:  # noqa: BLE001  the last boundary: threads that still run would keep the process from ending by itself
@@ -79,9 +80,9 @@ def _end_with(parent: int) -> None:
 
 
 def _close(opening: Opening) -> None:
-    closing = threading.Thread(target=opening.close, daemon=True)
-    closing.start()
-    closing.join(_CLOSING_S)
+    last = threading.Thread(target=opening.close, daemon=True)
+    last.start()
+    last.join(_CLOSING_S)
 
 
 class _Connection:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -45,14 +47,20 @@ for verb in arg["verbs"]:
 """
 
 
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A folder that everybody may enter; pytest closes its own ones whenever another run of it begins."""
+    with tempfile.TemporaryDirectory() as made:
+        Path(made).chmod(0o755)
+        yield Path(made)
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
 @pytest.mark.parametrize("locked", ["", "memories/alpha", ".grail", "output"])
-def test_whoever_may_not_read_learns_what_and_what_to_do(tmp_path: Path, locked: str) -> None:
+def test_whoever_may_not_read_learns_what_and_what_to_do(folder: Path, locked: str) -> None:
     """By whichever verb, and whichever part of the store is locked: no "Permission denied" without its path."""
-    for folder in tmp_path.parents[:-1]:
-        folder.chmod(folder.stat().st_mode | 0o011)
-    store, file, out = (tmp_path / name for name in ("store", "file", "out"))
+    store, file, out = (folder / name for name in ("store", "file", "out"))
     with Memory(store) as memory:
         memory.init()
         id_ = memory.add_observation(title="one", content="body", category="alpha").id
@@ -61,16 +69,16 @@ def test_whoever_may_not_read_learns_what_and_what_to_do(tmp_path: Path, locked:
     (store / "grail.yaml").write_text("zone: UTC\n")
     file.write_text("x")
     out.mkdir()
-    subprocess.run(["chmod", "-R", "a+rwX", tmp_path], check=True)
+    subprocess.run(["chmod", "-R", "a+rwX", folder], check=True)
     (store / locked).chmod(0)
     file.chmod(0)
     verbs = [verb.format(id=id_, file=file, out=out) for verb in VERBS]
-    lines = Child(SCRIPT, store, {"verbs": verbs, "warm": str(tmp_path / "warm")}).done()
+    lines = Child(SCRIPT, store, {"verbs": verbs, "warm": str(folder / "warm")}).done()
     refused = [one for one in map(json.loads, lines) if "Permission denied" in one[2] + one[3] or one[1] in {1, 6}]
     assert refused
     for verb, code, _, error in refused:
         assert "fault of grail_mem" not in error, (verb, error)
         if error.startswith("error:"):
             assert code == 6, (verb, error)
-            assert f"'{tmp_path}" in error or error.startswith("error: memories/"), (verb, error)
+            assert f"'{folder}" in error or error.startswith("error: memories/"), (verb, error)
             assert "Look at the rights" in error or "Give back the right" in error, (verb, error)
