@@ -67,7 +67,7 @@ def make_store(layout: Layout, *, notes: str | None = None) -> list[str]:
             write_version(layout, STORE_VERSION)
         for folder in (place.memories, layout.ledger, layout.local):
             if not folder.is_dir():
-                folder.mkdir(parents=True, mode=FOLDER_MODE)
+                folder.mkdir(parents=True, mode=FOLDER_MODE, exist_ok=True)  # two first writers make it at once
                 sync_folder(folder.parent)
                 made.append(f"{folder.relative_to(layout.root)}/")
         for path, text in files.items():
