@@ -8,13 +8,14 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from grail_mem.model.observation import Observation
-from grail_mem.model.times import to_us
+from grail_mem.model.times import format_time, to_us
 from grail_mem.model.ulid import id_us, is_id
 
 NEVER: Final = -(2**63)
 """Before every instant: the end of what holds at no time."""
 FOREVER: Final = 2**63 - 1
 """After every instant: the end of what holds without end."""
+_OPEN: Final = ".."
 
 
 class Span(NamedTuple):
@@ -70,3 +71,10 @@ def replaced_us(superseded_by: str | None) -> int:
     """When an observation was superseded, by the id of what took its place; `NEVER` when that does not tell."""
     found = id_us(superseded_by) if is_id(superseded_by) and superseded_by is not None else None
     return NEVER if found is None else found
+
+
+def interval_of(o: Observation) -> str:
+    """From when to when an observation says that it holds, as ISO 8601-2 writes an interval; empty when it does not say."""
+    if o.valid_from is None and o.valid_until is None:
+        return ""
+    return "/".join(_OPEN if at is None else format_time(at) for at in (o.valid_from, o.valid_until))

@@ -5,7 +5,7 @@ Knows nothing of filters.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -18,10 +18,10 @@ from grail_mem.store.observation_file import FileRow
 
 
 class Said(NamedTuple):
-    """Who says the same already: the observation by own fingerprint, and the own fingerprints of which a hidden one has one."""
+    """Who says already what an observation says: those that can be read, by id, and whether a hidden one does."""
 
-    same: dict[int, Observation]
-    hidden: frozenset[int]
+    there: tuple[Observation, ...] = ()
+    hidden: bool = False
 
 
 def locate(view: View, id_: str) -> FileRow:
@@ -104,30 +104,36 @@ def ids_ending(view: View, tail: str) -> list[str]:
     return sorted(ids) if view.principal is None else sorted(locate_all(view, ids))
 
 
-def who_says(view: View, said: Mapping[tuple[int, ...], Observation]) -> Said:
-    """Who says the same as observations about to be written; the default scope is one, named or not.
+def who_says(view: View, said: Sequence[tuple[tuple[int, ...], Observation]]) -> list[Said]:
+    """Who says the same as observations about to be written, one answer each; the default scope is one, named or not.
 
     Only digests are compared as long as nothing has the same, so that a write need not open the snapshot.
 
     Args:
         view: The store, up to date with the ledger.
-        said: The observations by all `fingerprints` of each, the own one first.
+        said: The observations, each with all its `fingerprints`.
     """
-    found = view.ids_saying({one for prints in said for one in prints})
+    found = view.ids_saying({one for prints, _ in said for one in prints})
     if not found:
-        return Said({}, frozenset())
-    ids = {prints: {id_ for one in prints for id_ in found.get(one, ())} for prints in said}
+        return [Said()] * len(said)
+    ids = [{id_ for one in prints for id_ in found.get(one, ())} for prints, _ in said]
     view.absorb()
-    wanted = set().union(*ids.values())
+    wanted = set().union(*ids)
     for change in view.look_at(view.paths_of(wanted).values()):
         view.note(change)
-    there: dict[str, Observation] = {}
+    read: dict[str, Observation] = {}
     for id_, path in view.paths_of(wanted - view.silent).items():
         with suppress(OSError, InputError):  # not readable: then nobody can say that it is the same
-            there[id_] = view.read_row(path).observation
-    same: dict[int, Observation] = {}
-    for prints, made in said.items():
-        for o in (there[id_] for id_ in sorted(ids[prints] & there.keys())):
-            if fingerprint(o) in prints and (o.title, o.content) == (made.title, made.content):
-                same.setdefault(prints[0], o)
-    return Said(same, frozenset(prints[0] for prints, listed in ids.items() if not view.hidden.isdisjoint(listed)))
+            read[id_] = view.read_row(path).observation
+    prints_of = {id_: fingerprint(o) for id_, o in read.items()}
+    return [
+        Said(
+            tuple(
+                o
+                for o in (read[id_] for id_ in sorted(listed & read.keys()))
+                if prints_of[o.id] in prints and (o.title, o.content) == (made.title, made.content)
+            ),
+            not view.hidden.isdisjoint(listed),
+        )
+        for (prints, made), listed in zip(said, ids, strict=True)
+    ]

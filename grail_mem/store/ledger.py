@@ -305,6 +305,21 @@ def decisions(layout: Layout, actions: Collection[str] = DECISIONS) -> list[Entr
     return sorted(found, key=lambda e: e.order)
 
 
+_FEW: Final = 2
+"""Ids that are looked for one by one in a chain; of more, the ids of all lines are held against them."""
+_ID: Final = re.compile(rb'"id" ?: ?"([^"\\]*)"')
+
+
+def _naming(data: bytes, ids: Collection[str]) -> Iterator[int]:
+    """Places in a chain where one of these ids stands, each line's own among them."""
+    sought = {id_.encode() for id_ in ids}
+    if len(sought) > _FEW:
+        yield from (found.start() for found in _ID.finditer(data) if found[1] in sought)
+        return
+    for id_ in sought:
+        yield from _places(data, id_)
+
+
 def _places(data: bytes, needle: bytes) -> Iterator[int]:
     at = data.find(needle)
     while at >= 0:
@@ -322,7 +337,7 @@ def about(layout: Layout, ids: Collection[str]) -> list[Entry]:
     found: list[Entry] = []
     for path in chains(layout):
         data = path.read_bytes()
-        starts = {data.rfind(b"\n", 0, at) + 1 for id_ in ids for at in _places(data, id_.encode())}
+        starts = {data.rfind(b"\n", 0, at) + 1 for at in _naming(data, ids)}
         found += [entry for entry in _entries(data, sorted(starts), path.stem) if entry.id in ids]
     return sorted(found, key=lambda e: e.order)
 

@@ -15,7 +15,7 @@ from grail_mem.errors import InputError
 from grail_mem.model.names import clean_text
 from grail_mem.model.observation import Observation, fingerprints
 from grail_mem.model.times import format_time
-from grail_mem.query.find import who_says
+from grail_mem.model.validity import interval_of
 from grail_mem.query.view import View
 from grail_mem.settings import Settings
 from grail_mem.store.filename import file_name
@@ -24,6 +24,7 @@ from grail_mem.store.layout import Layout, inside
 from grail_mem.store.ledger_line import AGAIN, Entry
 from grail_mem.store.observation_render import render_observation
 from grail_mem.store.receipt import Receipt
+from grail_mem.write.already import already, already_there, is_same
 from grail_mem.write.edited import folder_on_disk, free_path
 from grail_mem.write.evidence import with_evidence
 from grail_mem.write.permit import for_caller
@@ -136,37 +137,34 @@ def _decide(
     results: list[Written] = []
     placings: list[Placing] = []
     unused: list[str] = []
-    here: dict[int, Written] = {}
+    here: dict[int, list[tuple[Observation, str]]] = {}
     taken: set[str] = set()
-    said = who_says(view, {item.prints: item.observation for item in ready})
-    for item, name in zip(ready, staged, strict=True):
+    said = already(view, [(item.prints, item.observation) for item in ready])
+    for item, name, before in zip(ready, staged, said, strict=True):
         made, print_ = item.observation, item.prints[0]
-        same = next((here[one] for one in item.prints if one in here), None) or _same(said.same.get(print_), made)
-        if same is not None:
-            warnings = (*item.warnings, ALREADY_THERE)
-            results.append(Written(same.id, same.path, created=False, warnings=warnings, decision="known"))
+        beside = (at for one in item.prints for at in here.get(one, ()))
+        there = next((at for at in beside if is_same(view, at[0], made)), None)
+        if there is None and before.same is not None:
+            there = (before.same, before.same.path)
+        if there is not None:
+            warnings = (*item.warnings, already_there(there[0], made))
+            results.append(Written(there[0].id, there[1], created=False, warnings=warnings, decision="known"))
             unused.append(name)
             continue
         folder = item.path.rpartition("/")[0]
         path = free_path(view.layout, made, folder, item.words, taken=taken, first=item.path)
         taken.add(path)
         entry = Entry(
-            "add", made.id, path, digest=item.digest, fingerprint=f"{print_:016x}", at=at, actor=actor,
+            "add", made.id, path, digest=item.digest, fingerprint=f"{print_:016x}", detail=interval_of(made), at=at,
+            actor=actor,
         )  # fmt: skip
         placings.append(Placing(name, path, item.data, entry))
-        hidden = (HIDDEN_BEFORE,) if print_ in said.hidden else ()
-        here[print_] = Written(made.id, path, warnings=(*item.warnings, *hidden))
-        results.append(here[print_])
+        hidden = (HIDDEN_BEFORE,) if before.hidden else ()
+        here.setdefault(print_, []).append((made, path))
+        results.append(Written(made.id, path, warnings=(*item.warnings, *hidden)))
     return results, placings, unused
 
 
-def _same(there: Observation | None, made: Observation) -> Observation | None:
-    """What says the same, unless it is history and this is said at another time: a fact may come back."""
-    came_back = there is not None and there.superseded_by is not None and there.observed_at != made.observed_at
-    return None if came_back else there
-
-
-ALREADY_THERE: Final = "the same observation was there already; nothing was written."
 TOLD_AGAIN: Final = "the same was erased on {}; it is remembered again."
 HIDDEN_BEFORE: Final = "an observation that says the same is hidden; this one was stored beside it."
 

@@ -17,6 +17,7 @@ from grail_mem.errors import ConflictError, InputError
 from grail_mem.model.category import category_key, clean_category
 from grail_mem.model.observation import Observation, fingerprint
 from grail_mem.model.times import format_time
+from grail_mem.model.validity import interval_of
 from grail_mem.query.find import locate_all
 from grail_mem.query.view import View
 from grail_mem.store.filename import file_name
@@ -366,8 +367,8 @@ def _entry(edited: Edited, at: str, actor: str, reason: str) -> Entry:
     times = _times_for(edited.row)
     return Entry(
         action, edited.made.id, edited.path, was=edited.was if moved else "", digest=sha256(edited.data).hexdigest(),
-        reason=reason, observed_at=times[0], recorded_at=times[1], fingerprint=f"{fingerprint(edited.made):016x}", at=at,
-        actor=actor,
+        reason=reason, observed_at=times[0], recorded_at=times[1], fingerprint=f"{fingerprint(edited.made):016x}",
+        detail=interval_of(edited.made) if action == "add" else "", at=at, actor=actor,
     )  # fmt: skip
 
 

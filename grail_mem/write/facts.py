@@ -20,7 +20,7 @@ from grail_mem.model.observation import Observation
 from grail_mem.model.times import from_us, to_us
 from grail_mem.query.view import View
 from grail_mem.write.edited import Edited, read_all, with_values
-from grail_mem.write.saying import REINFORCED, begins_at, claim_of, is_claim, is_for_a_time, repeated
+from grail_mem.write.saying import REINFORCED, begins_at, claim_of, is_claim, is_for_a_time, is_told, repeated
 
 Key = tuple[str, str]
 """The scope and the attribute's key: whose fact it is, and which."""
@@ -167,17 +167,21 @@ def matching(view: View, f: Filter) -> list[Observation]:
 def _decide(fact: _Fact, made: Observation, wait: timedelta) -> Decided:
     """Let one statement take its place among the others."""
     before = dict(fact.now)
-    claims = {id_: claim for id_, claim in fact.claims().items() if claim.by is None}
+    every = fact.claims()
+    claims = {id_: claim for id_, claim in every.items() if claim.by is None}
     if not is_claim(made):
         fact.now[made.id] = made
         beside = tuple(sorted(claims)) if is_for_a_time(made) else ()
         return _told("coexists" if beside else "new", beside, made)
     statement = claim_of(made).statement
+    saying_so = sorted(id_ for id_, claim in every.items() if claim.statement == statement)
+    if told := [id_ for id_ in saying_so if is_told(before[id_], made)]:
+        return _told("known", told[:1], None)
     same = min((id_ for id_, claim in claims.items() if claim.statement == statement), default=None)
     if same is not None:
         fact.now[same] = repeated(before[same], made, provisional=wait)
         _settle(fact, to_us(begins_at(made)))
-        return _told("known" if fact.now[same] == before[same] else "reinforced", (same,), None)
+        return _told("reinforced", (same,), None)
     fact.now[made.id] = made
     _settle(fact, to_us(begins_at(made)), made)
     after = fact.now[made.id]

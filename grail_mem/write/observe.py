@@ -156,17 +156,17 @@ def _draft(turn: Turn, session: str, scope: str | None, category: object, there:
 
 def _wanted(view: View, drafts: Sequence[tuple[Turn, Draft]]) -> tuple[list[Draft], list[str]]:
     """The drafts that nothing stands against, and why others are left out: somebody hid or erased the same."""
-    made: dict[tuple[int, ...], tuple[Turn, Draft, Observation]] = {}
+    made: list[tuple[Turn, Draft, Observation]] = []
     left_out: list[str] = []
     for turn, draft, o in _made(view, drafts):
         if (receipt := blocks(view, o)) is not None:
             left_out.append(f"turn {turn.number} was left out: the same was erased on {receipt.at[:10]}.")
         else:
-            made[fingerprints(o, view.access.default_scope)] = (turn, draft, o)
-    hidden = who_says(view, {prints: o for prints, (_, _, o) in made.items()}).hidden
+            made.append((turn, draft, o))
+    said = who_says(view, [(fingerprints(o, view.access.default_scope), o) for _, _, o in made])
     wanted: list[Draft] = []
-    for (own, *_), (turn, draft, _) in made.items():
-        if own in hidden:
+    for (turn, draft, _), one in zip(made, said, strict=True):
+        if one.hidden:
             left_out.append(f"turn {turn.number} was left out: an observation that says it is hidden.")
         else:
             wanted.append(draft)

@@ -15,14 +15,15 @@ from grail_mem.errors import ConflictError, UnsupportedEvidenceError
 from grail_mem.model.observation import Evidence, fingerprints
 from grail_mem.model.quote import Found
 from grail_mem.model.times import format_time
-from grail_mem.query.find import locate, who_says
+from grail_mem.model.validity import interval_of
+from grail_mem.query.find import locate
 from grail_mem.query.view import View
 from grail_mem.store.files import translated
 from grail_mem.store.layout import CHATS
 from grail_mem.store.ledger_line import Entry
 from grail_mem.store.sources import Turn, chat_stem, current_turns, parse_locator, read_session
 from grail_mem.support.support import Support
-from grail_mem.write.add import ALREADY_THERE
+from grail_mem.write.already import already, already_there
 from grail_mem.write.claim import Claim, draft_of, read_claim
 from grail_mem.write.edited import Edited, make_new
 from grail_mem.write.evidence import (
@@ -216,12 +217,14 @@ def _store(view: View, asked: Claim, shown: Sequence[_Shown], best: _Shown, draf
             files, evidence = _recorded(view, asked, shown)
             made = make_new(view, replace(draft, evidence=evidence, turn=_turn_in_session(asked, evidence)))
             prints = fingerprints(made.made, view.access.default_scope)
-            same = who_says(view, {prints: made.made}).same.get(prints[0])
+            ((same, _),) = already(view, [(prints, made.made)])
             if same is None:
                 require_new(view, [made.made])
                 written = _put(view, staging_fd, made, files, prints[0], actor)
             else:
-                written = Written(same.id, same.path, created=False, warnings=(ALREADY_THERE,), decision="known")
+                written = Written(
+                    same.id, same.path, created=False, warnings=(already_there(same, made.made),), decision="known"
+                )
             status = locate(view, written.id).observation.status
         make_durable(view)
     return Remembered(
@@ -268,6 +271,7 @@ def _put(view: View, staging_fd: int, made: Edited, files: Sequence[SourceFile],
         made.path,
         digest=sha256(data).hexdigest(),
         fingerprint=f"{print_:016x}",
+        detail=interval_of(made.made),
         at=at,
         actor=actor,
     )

@@ -82,31 +82,38 @@ def sources_of(o: Observation) -> set[Source]:
     return {_source(own), *(_source(said) for said, _ in _repeated(o))}
 
 
+def is_new_word(o: Observation, again: Observation) -> bool:
+    """Whether a repetition comes from somebody who has not said it yet, or counts for more or less than who has."""
+    return not sources_of(again) <= sources_of(o)
+
+
 def is_new_source(o: Observation, again: Observation) -> bool:
     """Whether a repetition comes from somebody else, or elsewhere, and is no echo of what an agent may have recalled."""
-    return again.source_kind not in DERIVED and not sources_of(again) <= sources_of(o)
+    return again.source_kind not in DERIVED and is_new_word(o, again)
+
+
+def is_told(o: Observation, again: Observation) -> bool:
+    """Whether a statement holds already that it was made once more, then and by whom."""
+    if begins_at(o) == begins_at(again) and sources_of(again) == {_own(o)}:
+        return True
+    return any(earlier == _said(again) for earlier, _ in _repeated(o))
+
+
+def _said(o: Observation) -> dict[str, str]:
+    """Who said a statement and when, as one that holds it keeps it."""
+    named = {name: value for name in ("source_kind", "source", "session", "speaker") if (value := getattr(o, name))}
+    return {"at": format_time(begins_at(o))} | named
 
 
 def repeated(o: Observation, again: Observation, *, provisional: timedelta) -> Observation:
     """A statement that was made once more: every date and source is kept, and a new source makes it surer.
 
     Args:
-        o: The statement.
+        o: The statement, which does not hold that yet, see `is_told`.
         again: The repetition; it is not stored itself.
         provisional: How long a provisional statement waits to be repeated.
-
-    Returns:
-        The very same observation when this is told already.
     """
-    at = format_time(begins_at(again))
-    said = {"at": at} | {
-        name: value for name in ("source_kind", "source", "session", "speaker") if (value := getattr(again, name))
-    }
-    told = (begins_at(o) == begins_at(again) and sources_of(again) == {_own(o)}) or any(
-        earlier == said for earlier, _ in _repeated(o)
-    )
-    if told:
-        return o
+    said = _said(again)
     is_new = is_new_source(o, again)
     listed = o.extra.get(REINFORCED)
     extra = {**o.extra, REINFORCED: [*(listed if isinstance(listed, list) else ()), said]}

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import permutations
 from pathlib import Path
@@ -42,6 +42,21 @@ def statements(draw: st.DrawFn) -> dict[str, Any]:
         said["source_kind"] = kind
     if draw(st.integers(0, 5)) == 0:
         said["valid_until"] = datetime(2100, 1, 1, tzinfo=UTC)
+    return said
+
+
+@st.composite
+def told(draw: st.DrawFn) -> list[dict[str, Any]]:
+    """Statements, some of them once more: as they were, from somebody else, or for a time only or no longer so."""
+    said = draw(st.lists(statements(), min_size=1, max_size=6))
+    for number in draw(st.lists(st.integers(0, len(said) - 1), max_size=3)):
+        again = dict(said[number])
+        match draw(st.sampled_from(["same", "source_kind", "valid_until"])):
+            case "source_kind":
+                again["source_kind"] = draw(st.sampled_from([kind for kind in AUTHORITY if kind is not None]))
+            case "valid_until" if again.pop("valid_until", None) is None:
+                again["valid_until"] = datetime(2100, 1, 1, tzinfo=UTC)
+        said.append(again)
     return said
 
 
@@ -102,29 +117,63 @@ def _nothing_lost(memory: Memory, said: list[dict[str, Any]]) -> None:
 
 
 @pytest.mark.slow
-@examples(12)
-@given(said=st.lists(statements(), min_size=1, max_size=7), data=st.data())
+@examples(30)
+@given(said=told(), data=st.data())
 def test_any_order_of_arrival_leaves_the_same_current_facts(said: list[dict[str, Any]], data: st.DataObject) -> None:
     """Singly or in batches, with compactions between, and after a rebuild."""
     for _ in range(2):
         ordered = data.draw(st.permutations(said))
-        root = Path(tempfile.mkdtemp())
-        (root / "grail.yaml").write_text("durability: fast\n")
-        try:
-            with Memory(root) as memory:
-                cut = data.draw(st.integers(0, len(ordered)))
-                memory.add_observations(ordered[:cut])
-                if data.draw(st.booleans()):
-                    memory.compact()
-                for one in ordered[cut:]:
-                    memory.add_observation(**one)
-                current = _shown(o for o in memory.recall().observations if o.valid_until is None)
-                assert current == sorted(_expected(said))
-                _sound(memory)
-                _nothing_lost(memory, said)
-                _views_agree(memory)
-        finally:
-            shutil.rmtree(root)
+        _holds(ordered, data.draw(st.integers(0, len(ordered))), compacted=data.draw(st.booleans()))
+
+
+ONE = {"content": "It is one.", "attribute": "acme/database", "observed_at": BEGIN, "session": "a", "title": "A fact"}
+TWO = {**ONE, "content": "It is two.", "observed_at": BEGIN + timedelta(days=1)}
+FOR_A_TIME = {"valid_until": datetime(2100, 1, 1, tzinfo=UTC)}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        [{**ONE, **FOR_A_TIME}, {**ONE, **FOR_A_TIME}, ONE],
+        [ONE, {**ONE, "source_kind": "user_statement"}, {**TWO, "source_kind": "tool_result"}],
+        [{**ONE, **FOR_A_TIME}, {**ONE, "source_kind": "system"}, TWO],
+    ],
+    ids=["lasting and for a time", "who says it counts", "both"],
+)
+def test_the_same_words_differ_in_how_long_they_hold_and_in_who_says_them(said: list[dict[str, Any]]) -> None:
+    """In any order, in one batch or one by one."""
+    for ordered in permutations(said):
+        for cut in (0, len(said)):
+            _holds(ordered, cut, compacted=False)
+
+
+def _holds(ordered: Sequence[dict[str, Any]], cut: int, *, compacted: bool) -> None:
+    """Some in a batch and the others one by one: what is current is what the rule says, and nothing is lost."""
+    root = Path(tempfile.mkdtemp())
+    (root / "grail.yaml").write_text("durability: fast\n")
+    try:
+        with Memory(root) as memory:
+            memory.add_observations(ordered[:cut])
+            if compacted:
+                memory.compact()
+            for one in ordered[cut:]:
+                memory.add_observation(**one)
+            _agree(memory, list(ordered))
+            n = len(memory.recall(include_history=True, limit=1000).observations)
+            for one in ordered:  # what was told is known: telling it again leaves as many as there were
+                memory.add_observation(**one)
+            assert len(memory.recall(include_history=True, limit=1000).observations) == n
+            _agree(memory, list(ordered))
+    finally:
+        shutil.rmtree(root)
+
+
+def _agree(memory: Memory, said: list[dict[str, Any]]) -> None:
+    current = _shown(o for o in memory.recall().observations if o.valid_until is None)
+    assert current == sorted(_expected(said))
+    _sound(memory)
+    _nothing_lost(memory, said)
+    _views_agree(memory)
 
 
 def _views_agree(memory: Memory) -> None:

@@ -143,4 +143,6 @@ def test_the_end_of_the_history_is_read_as_all_of_it_is(layout: Layout) -> None:
     assert list(newest(layout)) == every[::-1]
     assert list(newest(layout, {"hide"})) == [entry for entry in every[::-1] if entry.action == "hide"]
     assert about(layout, {"B"}) == [entry for entry in every if entry.id == "B"]
+    many = {"B", *(f"other{n}" for n in range(50))}
+    assert about(layout, many) == about(layout, {"B"})
     assert about(layout, set()) == []

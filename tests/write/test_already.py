@@ -1,0 +1,159 @@
+"""What is there already is not written again; what only sounds like it is."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grail_mem import Memory
+from grail_mem.model.observation import Observation
+
+SAID: dict[str, Any] = {
+    "content": "The hall is ours.", "title": "The hall", "observed_at": "2026-01-01T00:00:00Z", "session": "a",
+}  # fmt: skip
+FACT = SAID | {"attribute": "hall/owner"}
+END, LATER = "2100-01-01T00:00:00Z", "2100-06-01T00:00:00Z"
+
+
+def count(memory: Memory) -> int:
+    return len(memory.recall(include_history=True, limit=100).observations)
+
+
+def held(memory: Memory) -> list[Observation]:
+    return list(memory.recall(limit=100).observations)
+
+
+@pytest.mark.parametrize("said", [SAID, FACT], ids=["note", "fact"])
+@pytest.mark.parametrize(
+    "fields",
+    [{"valid_until": END}, {"valid_from": "2025-01-01", "valid_until": END}],
+    ids=["an end", "a beginning and an end"],
+)
+@pytest.mark.parametrize("at_once", [True, False])
+def test_it_holds_for_another_time_and_is_another_observation(
+    tmp_path: Path, said: dict[str, Any], fields: dict[str, Any], *, at_once: bool
+) -> None:
+    """In either order, and each of them once."""
+    for number, told in enumerate(([said, said | fields], [said | fields, said])):
+        with Memory(tmp_path / str(number)) as memory:
+            if at_once:
+                made = memory.add_observations([*told, *told])
+            else:
+                made = [memory.add_observation(**one) for one in (*told, *told)]
+            assert [one.created for one in made] == [True, True, False, False]
+            assert [one.id for one in made[:2]] == [one.id for one in made[2:]]
+            assert {o.valid_until is None for o in held(memory)} == {True, False}
+            assert count(memory) == 2
+
+
+def _expire(memory: Memory, id_: str) -> None:
+    memory.revise(id_, action="expire", reason="it was sold", at="2026-03-01")
+
+
+def _update(memory: Memory, id_: str) -> None:
+    memory.update(id_, valid_until="2026-03-01")
+
+
+def _by_hand(memory: Memory, id_: str) -> None:
+    path = memory.root / memory.get(id_).path
+    path.write_text(path.read_text().replace("\n---\n", "\nvalid_until: 2026-03-01T00:00:00Z\n---\n", 1))
+    memory.sync()
+
+
+@pytest.mark.parametrize("end", [_expire, _update, _by_hand])
+@pytest.mark.parametrize("after", ["at once", "compacted", "rebuilt"])
+@pytest.mark.parametrize("said", [SAID, FACT, FACT | {"valid_until": END}], ids=["note", "fact", "fact for a time"])
+def test_a_repetition_does_not_revive_what_somebody_ended(
+    tmp_path: Path, said: dict[str, Any], after: str, end: Callable[[Memory, str], None]
+) -> None:
+    """Whoever ended it, and however the store was kept since; the answer says when it ended and what would say it anew."""
+    with Memory(tmp_path) as memory:
+        first = memory.add_observation(**said)
+        end(memory, first.id)
+        if after == "compacted":
+            memory.compact()
+        elif after == "rebuilt":
+            memory.rebuild()
+        again = memory.add_observation(**said)
+        assert (again.id, again.created, again.decision) == (first.id, False, "known")
+        assert held(memory) == []
+        assert ("It was ended and holds until 2026-03-01T00:00:00Z" in again.warnings[0]) is ("valid_until" not in said)
+        anew = memory.add_observation(**said | {"observed_at": "2026-04-01"})
+        assert anew.created
+        assert [o.id for o in held(memory)] == [anew.id]
+
+
+def test_an_end_given_and_brought_forward_is_no_end_of_what_lasts(tmp_path: Path) -> None:
+    """Somebody ended what was said for a time; the same said without an end was never said before."""
+    with Memory(tmp_path) as memory:
+        first = memory.add_observation(**FACT, valid_until=END)
+        _expire(memory, first.id)
+        assert not memory.add_observation(**FACT, valid_until=END).created
+        assert memory.add_observation(**FACT, valid_until=LATER).created
+        assert memory.add_observation(**FACT).created
+        assert count(memory) == 3
+
+
+def test_the_same_from_somebody_else_reaches_the_fact(tmp_path: Path) -> None:
+    """One session, one time, one wording: who says it is kept, and its authority counts."""
+    with Memory(tmp_path) as memory:
+        first = memory.add_observation(**FACT, source_kind="agent_inference")
+        again = memory.add_observation(**FACT, source_kind="user_statement")
+        assert (again.id, again.decision) == (first.id, "reinforced")
+        other = memory.add_observation(
+            content="The hall is theirs.", attribute="hall/owner", observed_at="2026-02-01", source_kind="tool_result"
+        )
+        assert other.decision == "conflict"
+        assert memory.add_observation(**FACT, source_kind="user_statement").decision == "known"
+
+
+def test_a_repetition_kept_in_history_is_known(tmp_path: Path) -> None:
+    """What was said again and then superseded is not stored as news when it is told once more."""
+    with Memory(tmp_path) as memory:
+        memory.add_observation(**FACT)
+        later = FACT | {"observed_at": "2026-01-02", "session": "b"}
+        assert memory.add_observation(**later).decision == "reinforced"
+        memory.add_observation(content="The hall is theirs.", attribute="hall/owner", observed_at="2026-02-01")
+        n = count(memory)
+        assert memory.add_observation(**later).decision == "known"
+        assert memory.add_observation(**FACT).decision == "known"
+        assert count(memory) == n
+
+
+@pytest.mark.parametrize(
+    ("fields", "named"),
+    [
+        ({"confidence": 0.4}, "confidence"),
+        ({"source_kind": "system", "review_at": END}, "source_kind, review_at"),
+        ({"expires_at": END}, "expires_at"),
+        ({}, ""),
+    ],
+)
+def test_what_is_not_taken_over_is_named(tmp_path: Path, fields: dict[str, Any], named: str) -> None:
+    """The one that is there stays as it is, and the answer says what of the new one it does not hold."""
+    with Memory(tmp_path) as memory:
+        first = memory.add_observation(**SAID)
+        again = memory.add_observation(**SAID, **fields)
+        assert (again.id, again.created) == (first.id, False)
+        (warning,) = again.warnings
+        assert (f"Not taken over: {named}; `grail update {first.id}`" in warning) is bool(named)
+        assert ("Not taken over" in warning) is bool(named)
+        (same,) = memory.add_observations([SAID])
+        assert same.warnings == ("the same observation was there already; nothing was written.",)
+
+
+def test_a_file_that_somebody_wrote_is_in_doubt_the_same(tmp_path: Path) -> None:
+    """Nobody knows whether its end was there from the beginning, so a repetition revives nothing."""
+    with Memory(tmp_path / "one") as memory:
+        first = memory.add_observation(**SAID, valid_until=END)
+    shutil.copytree(tmp_path / "one" / "memories", tmp_path / "other" / "memories")
+    with Memory(tmp_path / "other") as memory:
+        memory.sync()
+        assert [o.id for o in held(memory)] == [first.id]
+        again = memory.add_observation(**SAID)
+        assert (again.id, again.created) == (first.id, False)
+        assert "holds until" in again.warnings[0]
