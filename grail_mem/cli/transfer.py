@@ -10,7 +10,7 @@ import typer
 from grail_mem.cli import options as o
 from grail_mem.cli import output
 from grail_mem.cli.grouped import CONDITIONS, Group, grouped
-from grail_mem.cli.which import split, which
+from grail_mem.cli.which import FILE_OR_FOLDER, split, which
 from grail_mem.errors import InputError
 
 if TYPE_CHECKING:  # of no use to the other commands
@@ -139,7 +139,7 @@ def import_command(
     another program (chatgpt, claude, mcp, mem0, basic-memory, obsidian, graphgrail, citefold, sqlite, retold). What cannot
     be taken is listed, and stops nothing else.
     """
-    place, own = split("import", words, root, ["FILE"])
+    place, own = split("import", words, root, [FILE_OR_FOLDER])
     with place.write(as_json=as_json) as memory, output.stages() as show:
         done = memory.import_file(
             own[0],

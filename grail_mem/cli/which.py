@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # most of a command's start-up; loaded when a store is opened
     from grail_mem.memory.session import Session
 
 SHORT: Final = 6
+FILE_OR_FOLDER: Final = "FILE|FOLDER"
 _SHOWN: Final = 9
 _TAIL: Final = re.compile(r"[0-9A-HJKMNP-TV-Z]{4,25}", re.ASCII)
 
@@ -143,6 +144,11 @@ def split(
     if root is None and len(given) == len(own) + 1:
         return which(given[0], None), given[1:]
     if len(given) != len(own) or _names_a_folder(own[0], given[0]):
+        if own[0] == "FILE" and len(given) == 1 and is_folder(given[0]) and not _is_store(given[0]):
+            raise InputError(
+                f"{given[0]!r} is a folder, and `grail {verb}` takes a file.",
+                hint=f"Name each file by itself; a store is named before it: `grail {verb} [DIR] FILE`.",
+            )
         raise InputError(
             f"`grail {verb}` needs {' and '.join(own)}" + (f", not {shlex.join(given)!r}." if given else "."),
             hint=f"Write `grail {verb} [DIR] {' '.join(own)}`; DIR is the store"
@@ -153,7 +159,15 @@ def split(
 
 def _names_a_folder(own: str, text: str) -> bool:
     """Whether a word is the store and the command's own word is missing."""
+    if own == FILE_OR_FOLDER:
+        return _is_store(text)
     return (own in {"QUESTION", "FILE"} or (own == "ID" and not _may_be_id(text))) and is_folder(text)
+
+
+def _is_store(text: str) -> bool:
+    from grail_mem.store.layout import Layout
+
+    return is_folder(text) and Layout(Path(text).expanduser().resolve()).is_store()
 
 
 def is_folder(text: str) -> bool:

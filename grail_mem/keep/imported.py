@@ -20,6 +20,7 @@ from grail_mem.model.refusal import said_of
 from grail_mem.model.times import format_time
 from grail_mem.model.ulid import is_id
 from grail_mem.query.view import View
+from grail_mem.store.documents import is_as_named
 from grail_mem.store.filename import fits_everywhere
 from grail_mem.store.files import open_folder, read_file, translated, write_staged
 from grail_mem.store.ledger import history
@@ -147,6 +148,9 @@ class Beside:
             )
             if not is_source or not fits_everywhere(record.path):
                 self._done.skip(record, f"{record.path!r} is no path of a source")
+                continue
+            if not is_as_named(record.path, record.data or b""):
+                self._done.skip(record, "its bytes are not those that its name is the digest of")
                 continue
             try:
                 self._done.n_sources += self._take_source(record, self._data(record))

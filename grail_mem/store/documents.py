@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 
 from grail_mem.store.layout import DOCUMENTS, Layout
 from grail_mem.store.source_file import VERSION, kept_as_read, listed
@@ -50,6 +51,13 @@ def read_document(layout: Layout, path: str) -> Document | None:
     extension = path.partition(".")[2]
     there = {scope: said for scope, said in held(layout, path).items() if said.get("file", extension) == extension}
     return Document(path, text[0], there)
+
+
+def is_as_named(path: str, data: bytes) -> bool:
+    """Whether a file of sources holds what its name says: that of a document is the digest of its bytes, others say nothing."""
+    if not path.startswith(f"{DOCUMENTS}/") or path == meta_path(path):
+        return True
+    return sha256(data).hexdigest() == path.removeprefix(f"{DOCUMENTS}/").partition(".")[0]
 
 
 def meta_path(path: str) -> str:

@@ -285,6 +285,18 @@ def part_in(data: bytes, path: str) -> Part:
     return Part(path, session, scope, tuple(turns), data, numbered, id_, marks)
 
 
+def lines_passed_over(data: bytes) -> list[int]:
+    """The lines of a file of a transcript, from 1, that say nothing: torn ones, and those that somebody broke."""
+    return [
+        number for number, line in enumerate(data.split(b"\n"), start=1) if line.strip() and not _says(_object(line))
+    ]
+
+
+def _says(value: Mapping[str, Any]) -> bool:
+    is_head = "session" in value and "turn" not in value
+    return is_head or _erased_in(value) is not None or _turn_in(value) is not None
+
+
 def _is_erased(turn: Turn, marks: Iterable[str], session: str, scope: str | None) -> bool:
     """Whether these are the very words that were erased under this number, which a merge may have brought back."""
     said = text_of_turn(turn.text, session, scope)

@@ -9,20 +9,25 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
-from grail_mem.errors import IndexUnusableError
+from grail_mem.errors import IndexUnusableError, StoreError
 from grail_mem.model.category import category_key
 from grail_mem.model.problem import Problem
 from grail_mem.query.view import View
+from grail_mem.store.documents import document_paths, is_as_named, meta_path
 from grail_mem.store.filename import is_observation_file
 from grail_mem.store.layout import LEDGER, OUTPUT, Layout
 from grail_mem.store.ledger import verify
 from grail_mem.store.snapshot import MANIFEST, is_as_written, is_of_another_version, names, read_manifest
+from grail_mem.store.source_file import read_source
+from grail_mem.store.sources import chat_paths, chat_stem, is_chat, lines_passed_over, part_in, stem_of
 from grail_mem.write import candidates
 from grail_mem.write.leftovers import leftovers
 from grail_mem.write.said_left import came_back
 from grail_mem.write.undecided import undecided
+
+_SHOWN: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +68,7 @@ def check(view: View, *, progress: Callable[[int], None] | None = None) -> Check
         view = View(view.layout, view.settings, from_files=True)
     n_files = view.scan(whole=True, progress=progress)
     problems = [*view.problems(), *ledger_problems(view.layout), *_spellings(view), *damaged, *_leftovers(view)]
-    problems += [*_said_again(view), *_undecided(view), *_approved_twice(view)]
+    problems += [*_said_again(view), *_sources(view.layout), *_undecided(view), *_approved_twice(view)]
     problems += [problem for _, problem in candidates.damaged(view)]
     ordered = sorted(problems, key=lambda p: (p.severity, p.where, p.line, p.code))
     return Checked(view.n_rows, n_files, len(view.unsynced()), tuple(ordered))
@@ -137,6 +142,48 @@ def _said_again(view: View) -> Iterator[Problem]:
             "the file was erased and was put back by somebody else" if left is None
             else "the file holds words that were erased and that somebody else put back",
             path, remedy="run `grail sync`, which takes them out; to keep them on purpose, `grail ingest --again`",
+        )  # fmt: skip
+
+
+def _sources(layout: Layout) -> Iterator[Problem]:
+    """Sources that cannot be read, and documents that are not as they were ingested: the name of each is the digest of its bytes."""
+    documents = document_paths(layout)
+    for path in (*chat_paths(layout), *documents, *map(meta_path, documents)):
+        try:
+            found = read_source(layout, path)
+        except StoreError as error:
+            said = error.message.removeprefix(f"The source {path} ").removesuffix(".")
+            yield Problem("unreadable_source", f"the source {said}", path, remedy=error.hint)
+            continue
+        if found is not None and is_chat(path):
+            yield from _transcript(path, found[0])
+        if found is not None and not is_as_named(path, found[0]):
+            yield Problem(
+                "changed_document", "its bytes are not those that its name is the digest of; somebody changed it", path,
+                remedy="ingest the original again, or take it from git or a backup; to keep the changed one, `grail ingest` a copy of it",
+            )  # fmt: skip
+
+
+def _transcript(path: str, data: bytes) -> Iterator[Problem]:
+    """What is wrong with a file of a transcript."""
+    part = part_in(data, path)
+    if stem_of(path) != chat_stem(part.session, part.scope):
+        named = f"the session {part.session!r}, which is kept under another name" if part.session else "no session"
+        yield Problem(
+            "foreign_transcript", f"its first line names {named}", path, 1,
+            remedy="move the file away, or take it from git or a backup",
+        )  # fmt: skip
+    lines = lines_passed_over(data)
+    if lines:
+        more = f" and {len(lines) - _SHOWN} more" if len(lines) > _SHOWN else ""
+        said = (
+            f"line {lines[0]} is no turn"
+            if len(lines) == 1
+            else f"lines {', '.join(map(str, lines[:_SHOWN]))}{more} are no turns"
+        )
+        yield Problem(
+            "bad_turn", f"{said}; nothing there can be quoted", path, lines[0],
+            remedy="take the file from git or a backup, or take out what is no turn", severity="warning",
         )  # fmt: skip
 
 

@@ -21,7 +21,7 @@ from grail_mem.model.times import format_time, parse_when
 from grail_mem.model.ulid import new_id
 from grail_mem.query.passages import own_scope
 from grail_mem.query.view import View
-from grail_mem.store.documents import held, meta_path, render_held
+from grail_mem.store.documents import held, is_as_named, meta_path, render_held
 from grail_mem.store.files import translated
 from grail_mem.store.layout import DOCUMENTS, is_source_path
 from grail_mem.store.receipt import EVERYWHERE, text_of_document
@@ -161,7 +161,10 @@ def _keep(
             kept = known.get(scope or "", {}).get("file", "")  # how others keep it is nothing that a caller learns
             extension = kept if _names(stem, kept) else extension
             path = f"{stem}.{extension}"
-            files = [] if read_source(view.layout, path) else [SourceFile(path, data, id=said["id"])]
+            there = read_source(view.layout, path)
+            files = []
+            if there is None or not is_as_named(path, there[0]):  # one that somebody changed is put right
+                files.append(SourceFile(path, data, there[0] if there else b"", said["id"]))
             if (scope or "") not in known:
                 former = read_source(view.layout, meta_path(path))
                 both = known | {scope or "": said | {"file": extension}}

@@ -10,7 +10,7 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import NamedTuple
 
-from grail_mem.errors import InputError
+from grail_mem.errors import InputError, StoreError
 from grail_mem.store.documents import document_paths, held_in, meta_path, render_held
 from grail_mem.store.files import UNKNOWN_STATE
 from grail_mem.store.frontmatter_edit import edit
@@ -56,12 +56,16 @@ class CameBack(NamedTuple):
 def came_back(layout: Layout, receipts: Receipts) -> Iterator[CameBack]:
     """The files of sources in which erased words stand, since git, a backup or a person put them back.
 
-    Such words can be told only where they are looked at, so this reads every source.
+    Such words can be told only where they are looked at, so this reads every source; one that cannot be read is passed over,
+    and a check names it.
     """
     told = any(receipt.said for receipt in receipts)
     documents = document_paths(layout) if told else []
     for path in (*chat_paths(layout), *documents, *map(meta_path, documents)):
-        found = read_source(layout, path)
+        try:
+            found = read_source(layout, path)
+        except StoreError:
+            continue
         if found is None:
             continue
         left = source_left(receipts, path, found[0]) if told else found[0]

@@ -71,3 +71,18 @@ def test_a_database_shows_what_was_found_and_takes_what_is_named(grail, grail_js
     wrong = grail(*asked[:4], "--column", "content", "--column", "=said")
     assert wrong.exit_code == 2
     assert "not 'content', '=said'" in wrong.stderr
+
+
+def test_a_folder_to_import_is_told_from_a_store(grail, grail_json, demo, tmp_path, monkeypatch):
+    """A folder alone is what is imported, unless it is a store; a verb that takes files says that a folder is none."""
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    (vault / "bees.md").write_text("# Bees\n\nThey swarm in [[May]].\n")
+    monkeypatch.chdir(demo)
+    assert grail_json("import", vault)["n_added"] == 1
+    store = grail("import", ".")
+    assert (store.exit_code, "needs FILE|FOLDER" in store.stderr) == (2, True)
+    refused = grail("ingest", vault)
+    assert refused.exit_code == 2
+    assert refused.stderr.startswith(f"error: '{vault}' is a folder, and `grail ingest` takes a file.\n")
+    assert grail("ingest", ".").stderr.endswith("Write `grail ingest [DIR] FILE`; DIR is the store.\n")
