@@ -56,7 +56,7 @@ class Corpus:
         self.columns = columns_of([], np.zeros(0, np.int32), np.zeros(0, np.int64), self._placed)
         self.is_all_live: tuple[bool, ...] = ()
         self.speakers: tuple[str, ...] = ()
-        self.n_live = 0
+        self.n_live = self.n_sessions = 0
         self.mean_terms = 1.0
         self._norms: dict[tuple[float, float], np.ndarray] = {}
 
@@ -148,6 +148,7 @@ class Corpus:
         for name in ("speaker_names", "document_of_row", "document_of_delta"):
             self.__dict__.pop(name, None)
         self.n_live = int(live.sum())
+        self.n_sessions = int(self.columns.session.max(initial=-1)) + 1
         self.mean_terms = max(float(self.columns.n_terms[live].mean()), 1.0) if self.n_live else 1.0
 
     def _row_of(self, said: Observation | int | None, counts: np.ndarray) -> int:

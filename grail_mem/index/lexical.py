@@ -29,7 +29,8 @@ class Lexical:
         also: By term, passages that say it in other words, ascending.
 
     Attributes:
-        idf: How rare each term is, float32; a passage counts when it counts in the corpus.
+        idf: How rare each term is, as `idf_in` says, float32.
+        is_known: Whether any passage that counts has it, bool.
         scores: BM25 of every passage as a share of what a passage with all terms could reach, float32, 0 to 1.
     """
 
@@ -42,8 +43,7 @@ class Lexical:
             if value in hashes:
                 at = hashes.index(value)
                 self._found[at] = [_with(*pair, passages) for pair in zip(corpus.parts, self._found[at], strict=True)]
-        self.df = df = np.array([_n_live(corpus, held) for held in self._found], np.float64)
-        self.idf = idf_of(df, corpus.n_live)
+        df, self.idf = _rarity(corpus, self._found)
         self.is_known = df > 0
         self.total = max(float(self.idf[self.is_known].sum()), 1e-6)
         self.scores = self._scores()
@@ -86,23 +86,37 @@ def _with(part: Part, found: tuple[np.ndarray, np.ndarray], passages: np.ndarray
     return row[order], np.concatenate([found[1], np.ones(len(new), found[1].dtype)])[order]
 
 
-def idf_of(df: np.ndarray, n: int) -> np.ndarray:
-    """How rare terms are that `df` of `n` passages have, float32. Source: Robertson and Zaragoza, 2009."""
+def idf_in(corpus: Corpus, hashes: Sequence[int]) -> np.ndarray:
+    """How rare terms are in a corpus, float32: the mean of how rare among passages and among sessions.
+
+    A conversation that says a word over and over makes it frequent among passages and is still one conversation. A document in
+    no session is one by itself.
+    """
+    return _rarity(corpus, [[part.segment.by_term.rows(value) for part in corpus.parts] for value in hashes])[1]
+
+
+_Held = Sequence[tuple["np.ndarray", "np.ndarray"]]
+"""The passages of each part that have a term, and how often."""
+
+
+def _rarity(corpus: Corpus, found: Sequence[_Held]) -> tuple[np.ndarray, np.ndarray]:
+    """How many passages have each of some terms, float64, and how rare each is, float32."""
+    import numpy as np
+
+    df = np.array([_n_live(corpus, held) for held in found], np.float64)
+    n_sessions = np.array([_n_sessions(corpus, held) for held in found], np.float64)
+    return df, (_idf(df, corpus.n_live) + _idf(n_sessions, corpus.n_sessions)) / np.float32(2)
+
+
+def _idf(df: np.ndarray, n: int) -> np.ndarray:
+    """How rare what `df` of `n` have is, float32. Source: Robertson and Zaragoza, 2009."""
     import numpy as np
 
     rare: np.ndarray = np.log(1 + (n - df + 0.5) / (df + 0.5)).astype(np.float32)
     return rare
 
 
-def df_of(corpus: Corpus, hashes: Sequence[int]) -> np.ndarray:
-    """How many passages have each term."""
-    import numpy as np
-
-    held = ([part.segment.by_term.rows(value) for part in corpus.parts] for value in hashes)
-    return np.array([_n_live(corpus, one) for one in held], np.float64)
-
-
-def _n_live(corpus: Corpus, held: Sequence[tuple[np.ndarray, np.ndarray]]) -> int:
+def _n_live(corpus: Corpus, held: _Held) -> int:
     """How many passages that count have a term, given those that have it in each part."""
     import numpy as np
 
@@ -110,3 +124,16 @@ def _n_live(corpus: Corpus, held: Sequence[tuple[np.ndarray, np.ndarray]]) -> in
     for part, is_live, (row, _) in zip(corpus.parts, corpus.is_all_live, held, strict=True):
         n += len(row) if is_live else int(np.count_nonzero(live[row + part.first_passage]))
     return n
+
+
+def _n_sessions(corpus: Corpus, held: _Held) -> int:
+    """How many sessions have a term in a passage that counts."""
+    import numpy as np
+
+    at = [row + part.first_passage for part, (row, _) in zip(corpus.parts, held, strict=True) if len(row)]
+    if not at:
+        return 0
+    session = corpus.columns.session[np.concatenate(at)]
+    seen = np.zeros(corpus.n_sessions + 1, bool)  # the last place is that of passages that do not count
+    seen[session] = True
+    return int(np.count_nonzero(seen[:-1]))

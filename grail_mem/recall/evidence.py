@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from grail_mem.index.corpus import Corpus
 from grail_mem.index.document import MAX_NAME_TERMS, phrase_hash, term_hash
 from grail_mem.index.embedder import QuestionVectors
-from grail_mem.index.lexical import Lexical, df_of, idf_of
+from grail_mem.index.lexical import Lexical, idf_in
 from grail_mem.index.meaning import Meaning
 from grail_mem.index.rows import among, distinct
 from grail_mem.index.tokens import terms
@@ -83,7 +83,7 @@ class Asked:
         assert self.vectors is not None  # noqa: S101  asked only when there are word vectors
         words = [self.question.search_text[begin:end] for begin, end in self.vectors.spans]
         said = [terms(word)[:1] or [word] for word in words]
-        idf = idf_of(df_of(self.corpus, [term_hash(term) for (term,) in said]), self.corpus.n_live)
+        idf = idf_in(self.corpus, [term_hash(term) for (term,) in said])
         pieces = np.array([words.count(word) for word in words] or [1])[: len(words)]
         plain = idf / pieces
         less = plain * np.where([word.casefold().rstrip("s") in GENERIC for word in words], GENERIC_SHARE, 1)

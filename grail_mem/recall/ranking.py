@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     import numpy as np
 
 VERSION: Final = 1
+_MEASURED: Final = 2
+"""How features are measured, in numbers from 1: the same weights give other scores when one is measured otherwise."""
 WEIGHTED: Final = "weighted"
 RECIPROCAL: Final = "reciprocal_rank"
 _K: Final = 60
@@ -62,7 +64,7 @@ class Weights:
     @cached_property
     def mark(self) -> str:
         """A digest by which gates say which weights they were calibrated with."""
-        said = json.dumps([VERSION, self.recipe, self.bias, sorted(self.of.items())])
+        said = json.dumps([VERSION, _MEASURED, self.recipe, self.bias, sorted(self.of.items())])
         return sha256(said.encode()).hexdigest()[:16]
 
     def to_dict(self) -> dict[str, Any]:

@@ -24,6 +24,7 @@ import numpy as np
 
 sys.path[:0] = [str(Path(__file__).parents[2]), str(Path(__file__).parent)]
 
+from plain_bm25 import plain_bm25
 from retrieval_measures import Measured, measure, show
 from retrieval_sets import Asked, Store, load
 
@@ -103,11 +104,13 @@ def scored(store: Store, first_fold: int, vectors: Path | None) -> list[Scored]:
         for number, asked in enumerate(store.questions):
             columns: dict[str, np.ndarray] = {}
             passages: dict[str, np.ndarray] = {}
+            plain: dict[str, np.ndarray] = {}
             for name, searcher in searchers.items():
                 question = searcher.read(asked.text, asked.at)
                 zero = {recipe: Weights(recipe, 0.0, dict.fromkeys(f.FEATURES, 0.0)) for recipe in RECIPES}
                 ranked = searcher.rank(question, searcher.allowed(Filter()), zero)
                 passages[name], columns[name] = ranked.found.passages, ranked.columns
+                plain[name] = plain_bm25(searcher.corpus, ranked.asked.hashes)[ranked.found.passages]
             source = {
                 name: source_of[searcher.corpus.columns.row[searcher.corpus.columns.doc[passages[name]]]]
                 for name, searcher in searchers.items()
@@ -115,7 +118,7 @@ def scored(store: Store, first_fold: int, vectors: Path | None) -> list[Scored]:
             fold = first_fold if store.set == "locomo" else (first_fold + number) % FOLDS
             for name, recipes in (("words", ("words", "vectors")), ("lexical", ("lexical",))):
                 chosen = {r: columns[name][:, [f.FEATURES.index(c) for c in CHOSEN[r]]] for r in recipes}
-                chosen |= {f"{name}:{c}": columns[name][:, f.FEATURES.index(c)] for c in ("bm25", "cosine")}
+                chosen |= {f"{name}:bm25": plain[name], f"{name}:cosine": columns[name][:, f.FEATURES.index("cosine")]}
                 session = np.array([observations[s].session or "" for s in source[name]])
                 found.append(Scored(store.set, fold, asked, chosen, source[name], session))
         return found

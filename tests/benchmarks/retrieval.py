@@ -25,11 +25,12 @@ import numpy as np
 
 sys.path[:0] = [str(Path(__file__).parents[2]), str(Path(__file__).parent)]
 
+from plain_bm25 import plain_bm25
 from retrieval_measures import NAMES, Measured, interval, measure
 from retrieval_sets import Asked, Store, load
 
 from grail_mem import Memory
-from grail_mem.index.lexical import K1, B, Lexical
+from grail_mem.index.lexical import K1, B
 from grail_mem.model.filter import Filter
 from grail_mem.recall.evidence import Asked as Put
 from grail_mem.recall.features import CONTEXT, GRAPH
@@ -82,7 +83,7 @@ def baselines(searcher: Searcher, memory: Memory, store: Store, found: dict[str,
     source, session = [o.source for o in mine], [o.session or "" for o in mine]
     for asked in store.questions:
         put = Put(searcher.read(asked.text, asked.at), searcher.corpus, searcher.meaning)
-        bm25 = Lexical(searcher.corpus, put.hashes).scores
+        bm25 = plain_bm25(searcher.corpus, put.hashes)
         keep(found, "BM25", store.set, asked, source, session, bm25)
         if put.vectors is not None:
             cosines = put.cosines(np.arange(searcher.corpus.n_passages))

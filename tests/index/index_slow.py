@@ -62,14 +62,22 @@ def as_dict(postings: Postings) -> dict[int, list[tuple[int, int]]]:
     return made
 
 
-def plain_bm25(passages: Sequence[Sequence[int]], terms: Sequence[str], k1: float, b: float) -> list[float]:
-    """BM25 of each passage as a share of the best that is possible."""
+def _idf(df: int, n: int) -> float:
+    return math.log(1 + (n - df + 0.5) / (df + 0.5))
+
+
+def plain_bm25(
+    passages: Sequence[Sequence[int]], sessions: Sequence[object], terms: Sequence[str], k1: float, b: float
+) -> list[float]:
+    """BM25 of each passage as a share of the best that is possible; rare is what few passages and few sessions have."""
     hashes = [term_hash(term) for term in terms]
     n = len(passages)
     lengths = [sum(value != GAP for value in passage) for passage in passages]
     mean = max(sum(lengths) / max(n, 1), 1.0)
     df = [sum(value in passage for passage in passages) for value in hashes]
-    idf = [math.log(1 + (n - d + 0.5) / (d + 0.5)) for d in df]
+    having = [{s for s, passage in zip(sessions, passages, strict=True) if value in passage} for value in hashes]
+    n_sessions = len(set(sessions))
+    idf = [(_idf(d, n) + _idf(len(some), n_sessions)) / 2 for d, some in zip(df, having, strict=True)]
     total = max(sum(i for i, d in zip(idf, df, strict=True) if d), 1e-6)
     scores = []
     for passage, length in zip(passages, lengths, strict=True):
