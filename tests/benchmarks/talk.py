@@ -9,6 +9,7 @@ what came back. With `--off-topic` also how often questions of the other sets ar
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import tempfile
 from collections import defaultdict
@@ -56,12 +57,15 @@ def told(memory: Memory, asked: Asked, text: str) -> tuple[bool, float]:
 
 
 def measured(
-    store: Store, others: Sequence[Asked], embedder: str, every: int
+    store: Store, others: Sequence[Asked], embedder: str, every: int, vectors: Path | None
 ) -> Iterator[tuple[str, str, bool, float]]:
     """Of each question of a store, and of others that are off its topic: of what kind it is, how it is asked, and `told`."""
     with tempfile.TemporaryDirectory() as folder, Memory(folder, embedder=embedder) as memory:
         memory.add_observations(store.drafts)
         memory.compact()
+        if vectors is not None:
+            os.makedirs(Path(folder) / "output", exist_ok=True)
+            os.symlink(vectors, Path(folder) / "output/vectors")
         memory.index()
         for kind, questions in (("answerable", store.questions[::every]), ("off-topic", others)):
             for number, asked in enumerate(questions):
@@ -75,6 +79,7 @@ def main() -> None:
     parser.add_argument("sets", nargs="+", metavar="NAME=FILE[,CORPUS]")
     parser.add_argument("--embedder", default="local")
     parser.add_argument("--every", type=int, default=1, help="each so-manieth question of a store")
+    parser.add_argument("--vectors", type=Path, help="folder of vectors made before, which saves time")
     parser.add_argument("--off-topic", action="store_true", help="also questions of the other sets")
     chosen = parser.parse_args()
     loaded: dict[str, list[Store]] = {}
@@ -87,7 +92,9 @@ def main() -> None:
         others = others[:: max(len(others) // _OFF_TOPIC, 1)] if chosen.off_topic else []
         rows: dict[tuple[str, str], list[tuple[bool, float]]] = defaultdict(list)
         for store in stores:
-            for kind, how, answered, reciprocal in measured(store, others, chosen.embedder, chosen.every):
+            for kind, how, answered, reciprocal in measured(
+                store, others, chosen.embedder, chosen.every, chosen.vectors
+            ):
                 rows[kind, how].append((answered, reciprocal))
         for how in ("plain", "with talk"):
             answered, mrr = np.mean(rows["answerable", how], axis=0)
