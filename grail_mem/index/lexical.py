@@ -35,8 +35,6 @@ class Lexical:
     """
 
     def __init__(self, corpus: Corpus, hashes: Sequence[int], also: Mapping[int, np.ndarray] | None = None) -> None:
-        import numpy as np
-
         self._corpus = corpus
         self._found = [[part.segment.by_term.rows(value) for part in corpus.parts] for value in hashes]
         for value, passages in (also or {}).items():
