@@ -16,6 +16,8 @@ NEVER: Final = -(2**63)
 FOREVER: Final = 2**63 - 1
 """After every instant: the end of what holds without end."""
 _OPEN: Final = ".."
+NOT_KNOWN: Final = "?"
+"""Stands for an interval of which nobody knows whether its writer gave it so."""
 
 
 class Span(NamedTuple):

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from grail_mem.model.observation import Observation
 from grail_mem.model.times import format_time
-from grail_mem.model.validity import interval_of
+from grail_mem.model.validity import NOT_KNOWN, interval_of
 from grail_mem.query.find import who_says
 from grail_mem.query.view import View
 from grail_mem.store.ledger import about
@@ -22,6 +22,10 @@ ALREADY_THERE: Final = "the same observation was there already; nothing was writ
 _ENDED: Final = (
     "It was ended and holds until {until}; to say that it holds again, give the time when that was observed."
 )
+_PUT_AWAY: Final = {
+    "archived": "It is archived; `grail unarchive {id}` brings it back.",
+    "superseded": "It is history, since something else took its place: `grail history {id}`.",
+}
 _LEFT: Final = "Not taken over: {names}; `grail update {id}` and `grail revise {id}` change the one that is there."
 _BESIDE: Final = (
     "source_kind",
@@ -91,20 +95,22 @@ def is_same(view: View, there: Observation, made: Observation, *, given: str | N
 
 
 def _given(view: View, ids: Collection[str]) -> Mapping[str, str]:
-    """From when to when observations held as their writers gave it; of files that others wrote nobody knows."""
+    """From when to when observations held as their writers gave it; of what others wrote, and of imports, nobody knows."""
     told: dict[str, str] = {}
     for entry in about(view.layout, ids):
         if entry.action == "add":
             told.setdefault(entry.id, entry.detail)
-    return told
+    return {id_: interval for id_, interval in told.items() if interval != NOT_KNOWN}
 
 
 def already_there(there: Observation, made: Observation) -> str:
     """What a writer is told whose observation is there already, with what of it is not as the one that is there says."""
+    if there.status in _PUT_AWAY:
+        return f"{ALREADY_THERE} {_PUT_AWAY[there.status].format(id=there.id)}"
     said = [ALREADY_THERE]
-    if made.valid_until is None and there.valid_until is not None and there.status != "superseded":
+    if made.valid_until is None and there.valid_until is not None:
         said.append(_ENDED.format(until=format_time(there.valid_until)))
-    names = [name for name in _BESIDE if _is_left(name, there, made)] if there.status != "superseded" else []
+    names = [name for name in _BESIDE if _is_left(name, there, made)]
     return " ".join([*said, *([_LEFT.format(names=", ".join(names), id=there.id)] if names else [])])
 
 

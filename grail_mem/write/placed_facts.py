@@ -94,6 +94,9 @@ def _restaged(placing: Placing, stored: Observation, staging_fd: int) -> Placing
 def _result(written: Written, decided: facts.Decided | None, paths: Mapping[str, str]) -> Written:
     if decided is None:
         return written
+    if not written.created:  # it says the same as one before it
+        holder = written.id if decided.stored is not None else decided.others[0]
+        return replace(written, id=holder, path=paths.get(holder, ""))
     warnings = (*written.warnings, *([decided.warning] if decided.warning else []))
     made = replace(written, warnings=warnings, decision=decided.decision, others=decided.others)
     if decided.stored is not None:

@@ -157,3 +157,53 @@ def test_a_file_that_somebody_wrote_is_in_doubt_the_same(tmp_path: Path) -> None
         again = memory.add_observation(**SAID)
         assert (again.id, again.created) == (first.id, False)
         assert "holds until" in again.warnings[0]
+
+
+@pytest.mark.parametrize("given", [{}, {"valid_until": END}], ids=["lasting", "for a time"])
+@pytest.mark.parametrize("ended", ["before", "after"])
+def test_an_import_is_in_doubt_what_is_said_again(tmp_path: Path, given: dict[str, Any], ended: str) -> None:
+    """Whether it was ended before it was exported or after it came in, its repetition revives nothing."""
+    said = FACT | given
+    with Memory(tmp_path / "one") as memory:
+        first = memory.add_observation(**said)
+        if ended == "before":
+            _expire(memory, first.id)
+        memory.export(tmp_path / "one.jsonl")
+    with Memory(tmp_path / "two") as memory:
+        memory.import_file(tmp_path / "one.jsonl")
+        if ended == "after":
+            _expire(memory, first.id)
+        again = memory.add_observation(**said)
+        assert (again.id, again.created) == (first.id, False)
+        assert held(memory) == []
+
+
+def test_what_is_put_away_is_known_and_said_to_be(tmp_path: Path) -> None:
+    """Nothing is written, and the answer says why the observation that is there is in no answer."""
+    with Memory(tmp_path) as memory:
+        first = memory.add_observation(**SAID)
+        memory.archive(first.id, reason="not needed")
+        again = memory.add_observation(**SAID)
+        assert (again.id, again.created) == (first.id, False)
+        assert f"It is archived; `grail unarchive {first.id}` brings it back." in again.warnings[0]
+        memory.unarchive(first.id)
+        memory.add_observation(content="The hall is theirs.", observed_at="2026-02-01", supersedes=first.id)
+        assert (
+            f"It is history, since something else took its place: `grail history {first.id}`."
+            in (memory.add_observation(**SAID).warnings[0])
+        )
+
+
+def test_of_a_batch_what_repeats_another_one_is_known_and_has_the_id_of_what_is_stored(tmp_path: Path) -> None:
+    """Whether the one before it is stored itself or told to one that was there."""
+    with Memory(tmp_path) as memory:
+        first, again = memory.add_observations([FACT, FACT])
+        assert [(one.id, one.created, one.decision) for one in (first, again)] == [
+            (first.id, True, "new"), (first.id, False, "known")
+        ]  # fmt: skip
+        later = FACT | {"session": "b", "observed_at": "2026-01-02"}
+        told = memory.add_observations([later, later])
+        assert [(one.id, one.created, one.decision) for one in told] == [
+            (first.id, False, "reinforced"), (first.id, False, "known")
+        ]  # fmt: skip
+        assert {one.path for one in told} == {first.path}
