@@ -15,7 +15,9 @@ from grail_mem.errors import GrailError, InputError
 
 if TYPE_CHECKING:  # most of a command's start-up
     from grail_mem.memory import Memory
+    from grail_mem.write.placed_facts import Written
 
+NOTHING: Final = "nothing was written."
 WHERE_CONTENT_GOES: Final = "Give it with --content TEXT, --file FILE or on stdin; the first argument is the store."
 BATCH: Final = 500  # chosen: a batch costs one sync, and a progress bar moves
 
@@ -90,7 +92,7 @@ def _add_one(
         return
     said = "added" if done.created else "reinforced" if done.decision == "reinforced" else "there already"
     output.say(f"{said}  {done.id}  {done.path}")
-    for warning in done.warnings if done.created or done.decision == "reinforced" else ():
+    for warning in _news(done):
         output.note(f"note: {warning}")
 
 
@@ -104,8 +106,13 @@ def _add_lines(place: Which, path: str, actor: str | None, *, again: bool, as_js
         return
     output.say(f"added {n_created}, there already {len(results) - n_created}")
     for number, result in enumerate(results, start=1):
-        for warning in result.warnings if result.created else ():
+        for warning in _news(result):
             output.note(f"note: draft {number}: {warning}")
+
+
+def _news(done: Written) -> list[str]:
+    """What an answer says beside that nothing was written, which the command says in its own words."""
+    return [warning for warning in done.warnings if not warning.endswith(NOTHING)]
 
 
 def _stored(memory: Memory, values: list[dict[str, Any]], *, again: bool) -> list[Any]:

@@ -25,8 +25,8 @@ from grail_mem.keep.record import Incoming, Skipped
 from grail_mem.keep.remap import clashing, rewritten
 from grail_mem.model.observation import fingerprint
 from grail_mem.model.times import format_time
-from grail_mem.model.validity import NOT_KNOWN, interval_of
 from grail_mem.model.ulid import derived_id, is_id
+from grail_mem.model.validity import NOT_KNOWN, interval_of
 from grail_mem.query import compaction
 from grail_mem.query.find import known
 from grail_mem.query.view import View

@@ -147,7 +147,7 @@ def _decide(
         if there is None and before.same is not None:
             there = (before.same, before.same.path)
         if there is not None:
-            warnings = (*item.warnings, already_there(there[0], made))
+            warnings = already_there(there[0], made)
             results.append(Written(there[0].id, there[1], created=False, warnings=warnings, decision="known"))
             unused.append(name)
             continue

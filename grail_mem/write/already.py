@@ -20,13 +20,13 @@ from grail_mem.write.saying import REINFORCED, is_claim, is_new_word
 
 ALREADY_THERE: Final = "the same observation was there already; nothing was written."
 _ENDED: Final = (
-    "It was ended and holds until {until}; to say that it holds again, give the time when that was observed."
+    "it was ended and holds until {until}; to say that it holds again, give the time when that was observed."
 )
 _PUT_AWAY: Final = {
-    "archived": "It is archived; `grail unarchive {id}` brings it back.",
-    "superseded": "It is history, since something else took its place: `grail history {id}`.",
+    "archived": "it is archived; `grail unarchive {id}` brings it back.",
+    "superseded": "it is history, since something else took its place: `grail history {id}`.",
 }
-_LEFT: Final = "Not taken over: {names}; `grail update {id}` and `grail revise {id}` change the one that is there."
+_LEFT: Final = "not taken over: {names}; `grail update {id}` and `grail revise {id}` change the one that is there."
 _BESIDE: Final = (
     "source_kind",
     "status",
@@ -103,15 +103,16 @@ def _given(view: View, ids: Collection[str]) -> Mapping[str, str]:
     return {id_: interval for id_, interval in told.items() if interval != NOT_KNOWN}
 
 
-def already_there(there: Observation, made: Observation) -> str:
-    """What a writer is told whose observation is there already, with what of it is not as the one that is there says."""
+def already_there(there: Observation, made: Observation) -> tuple[str, ...]:
+    """What a writer is told whose observation is there already: that, and what of it is not as the one that is there says."""
     if there.status in _PUT_AWAY:
-        return f"{ALREADY_THERE} {_PUT_AWAY[there.status].format(id=there.id)}"
+        return ALREADY_THERE, _PUT_AWAY[there.status].format(id=there.id)
     said = [ALREADY_THERE]
     if made.valid_until is None and there.valid_until is not None:
         said.append(_ENDED.format(until=format_time(there.valid_until)))
-    names = [name for name in _BESIDE if _is_left(name, there, made)]
-    return " ".join([*said, *([_LEFT.format(names=", ".join(names), id=there.id)] if names else [])])
+    if names := [name for name in _BESIDE if _is_left(name, there, made)]:
+        said.append(_LEFT.format(names=", ".join(names), id=there.id))
+    return tuple(said)
 
 
 def _is_left(name: str, there: Observation, made: Observation) -> bool:

@@ -223,7 +223,7 @@ def _store(view: View, asked: Claim, shown: Sequence[_Shown], best: _Shown, draf
                 written = _put(view, staging_fd, made, files, prints[0], actor)
             else:
                 written = Written(
-                    same.id, same.path, created=False, warnings=(already_there(same, made.made),), decision="known"
+                    same.id, same.path, created=False, warnings=already_there(same, made.made), decision="known"
                 )
             status = locate(view, written.id).observation.status
         make_durable(view)

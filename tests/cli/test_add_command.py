@@ -132,3 +132,17 @@ def test_jsonl_with_bad_lines_stores_nothing_and_names_each(grail, grail_json, t
     )
     assert not (tmp_path / "s").exists()
     assert len(grail_json("add", tmp_path / "s", "--jsonl", "-", input=text, exit_code=2)["error"]["problems"]) == 7
+
+
+def test_what_is_there_already_is_told_with_what_is_not_taken_over(grail, tmp_path):
+    """Singly and in bulk; that nothing was written is said once."""
+    said = ("add", tmp_path, "--content", "The hall is ours.", "--observed-at", "2026-01-01")
+    assert grail(*said).exit_code == 0
+    again = grail(*said, "--confidence", "0.4")
+    assert again.stdout.startswith("there already  ")
+    assert again.stderr.startswith("note: not taken over: confidence; `grail update ")
+    assert grail(*said).stderr == ""
+    line = '{"content": "The hall is ours.", "observed_at": "2026-01-01", "confidence": 0.4}\n'
+    bulk = grail("add", tmp_path, "--jsonl", "-", input=line)
+    assert bulk.stdout == "added 0, there already 1\n"
+    assert bulk.stderr.startswith("note: draft 1: not taken over: confidence")

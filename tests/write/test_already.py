@@ -81,7 +81,9 @@ def test_a_repetition_does_not_revive_what_somebody_ended(
         again = memory.add_observation(**said)
         assert (again.id, again.created, again.decision) == (first.id, False, "known")
         assert held(memory) == []
-        assert ("It was ended and holds until 2026-03-01T00:00:00Z" in again.warnings[0]) is ("valid_until" not in said)
+        assert ("it was ended and holds until 2026-03-01T00:00:00Z" in " ".join(again.warnings)) is (
+            "valid_until" not in said
+        )
         anew = memory.add_observation(**said | {"observed_at": "2026-04-01"})
         assert anew.created
         assert [o.id for o in held(memory)] == [anew.id]
@@ -139,9 +141,9 @@ def test_what_is_not_taken_over_is_named(tmp_path: Path, fields: dict[str, Any],
         first = memory.add_observation(**SAID)
         again = memory.add_observation(**SAID, **fields)
         assert (again.id, again.created) == (first.id, False)
-        (warning,) = again.warnings
-        assert (f"Not taken over: {named}; `grail update {first.id}`" in warning) is bool(named)
-        assert ("Not taken over" in warning) is bool(named)
+        there, *more = again.warnings
+        assert there == "the same observation was there already; nothing was written."
+        assert [said.split(";")[0] for said in more] == ([f"not taken over: {named}"] if named else [])
         (same,) = memory.add_observations([SAID])
         assert same.warnings == ("the same observation was there already; nothing was written.",)
 
@@ -156,7 +158,7 @@ def test_a_file_that_somebody_wrote_is_in_doubt_the_same(tmp_path: Path) -> None
         assert [o.id for o in held(memory)] == [first.id]
         again = memory.add_observation(**SAID)
         assert (again.id, again.created) == (first.id, False)
-        assert "holds until" in again.warnings[0]
+        assert "holds until" in again.warnings[1]
 
 
 @pytest.mark.parametrize("given", [{}, {"valid_until": END}], ids=["lasting", "for a time"])
@@ -185,13 +187,11 @@ def test_what_is_put_away_is_known_and_said_to_be(tmp_path: Path) -> None:
         memory.archive(first.id, reason="not needed")
         again = memory.add_observation(**SAID)
         assert (again.id, again.created) == (first.id, False)
-        assert f"It is archived; `grail unarchive {first.id}` brings it back." in again.warnings[0]
+        assert again.warnings[1] == f"it is archived; `grail unarchive {first.id}` brings it back."
         memory.unarchive(first.id)
         memory.add_observation(content="The hall is theirs.", observed_at="2026-02-01", supersedes=first.id)
-        assert (
-            f"It is history, since something else took its place: `grail history {first.id}`."
-            in (memory.add_observation(**SAID).warnings[0])
-        )
+        again = memory.add_observation(**SAID)
+        assert again.warnings[1] == (f"it is history, since something else took its place: `grail history {first.id}`.")
 
 
 def test_of_a_batch_what_repeats_another_one_is_known_and_has_the_id_of_what_is_stored(tmp_path: Path) -> None:
