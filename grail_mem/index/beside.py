@@ -28,7 +28,7 @@ class Beside:
 
     Args:
         meaning: The model, and where vectors are kept.
-        lock: Held while the vectors are put where others read them.
+        lock: Held while is looked which texts have none, and while the vectors are put where others read them.
         root: The store's root.
     """
 
@@ -62,7 +62,9 @@ class Beside:
     def _run(self) -> None:
         try:
             while some := self._next():
-                if texts := missing(self._meaning.store, [text for _, text in some]):
+                with self._lock:  # others take in vectors meanwhile, and what they hold is not whole then
+                    texts = missing(self._meaning.store, [text for _, text in some])
+                if texts:
                     made = make(self._meaning, texts)
                     with self._lock:
                         keep(self._meaning, texts, made)

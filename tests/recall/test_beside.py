@@ -103,3 +103,22 @@ def test_a_model_that_fails_beside_a_write_loses_nothing(tmp_path: Path) -> None
         memory.index()
         assert n_behind(memory) == 0
         assert memory.search("cat").observations[0].title == "First"
+
+
+def test_what_has_a_vector_is_looked_up_while_nobody_takes_vectors_in(tmp_path: Path) -> None:
+    """The thread beside waits for who changes what it reads; half a change is an index out of bounds."""
+    asked: list[str] = []
+
+    def noted(texts: list[str]) -> list[list[float]]:
+        asked.extend(texts)
+        return [vector_of(text) for text in texts]
+
+    with Memory(never_silent(tmp_path), embedder=CallableEmbedder(noted, name="noted")) as memory:
+        memory.search("warm up")
+        asked.clear()
+        with memory._lock:
+            memory.add_observation(title="First", content="The feline slept.")
+            time.sleep(0.2)
+            assert asked == []
+        wait_until_none_is_behind(memory)
+        assert any("feline" in text for text in asked)
