@@ -14,7 +14,6 @@ too good, and `fit_weights.py` prints what cross-validation gives there.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import tempfile
 import time
@@ -27,7 +26,7 @@ sys.path[:0] = [str(Path(__file__).parents[2]), str(Path(__file__).parent)]
 
 from plain_bm25 import plain_bm25
 from retrieval_measures import NAMES, Measured, interval, measure
-from retrieval_sets import Asked, Store, load
+from retrieval_sets import Asked, Store, load, write
 
 from grail_mem import Memory
 from grail_mem.index.lexical import K1, B
@@ -48,12 +47,7 @@ def asked_of(
     with tempfile.TemporaryDirectory() as folder, Memory(folder, embedder=embedder) as memory:
         (Path(folder) / "grail.yaml").write_text("silence: never\n", encoding="utf-8")
         memory.init()
-        memory.add_observations(store.drafts)
-        memory.compact()
-        if vectors is not None:
-            os.makedirs(Path(folder) / "output", exist_ok=True)
-            os.symlink(vectors, Path(folder) / "output/vectors")
-        memory.index()
+        write(memory, store, vectors)
         memory.recall("warm up", mode="cascade")
         for asked in store.questions:
             begin = time.perf_counter()

@@ -15,6 +15,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from grail_mem import Memory
+
 SETS = ("locomo", "longmemeval", "musique", "hotpotqa")
 
 
@@ -54,6 +56,22 @@ class Store:
     drafts: list[dict[str, Any]]
     questions: list[Asked]
     unanswerable: list[Asked] = field(default_factory=list)
+
+
+def write(memory: Memory, store: Store, vectors: Path | None) -> None:
+    """Put a store into an empty one and index it.
+
+    Args:
+        memory: The empty one.
+        store: What is written.
+        vectors: Folder of vectors made before, which saves time.
+    """
+    memory.add_observations(store.drafts)
+    memory.compact()
+    if vectors is not None:
+        (memory.root / "output").mkdir(exist_ok=True)
+        (memory.root / "output/vectors").symlink_to(vectors)
+    memory.index()
 
 
 def load(name: str, path: Path, corpus: Path | None = None) -> list[Store]:

@@ -9,7 +9,6 @@ what came back. With `--off-topic` also how often questions of the other sets ar
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import tempfile
 from collections import defaultdict
@@ -20,7 +19,7 @@ import numpy as np
 
 sys.path[:0] = [str(Path(__file__).parents[2]), str(Path(__file__).parent)]
 
-from retrieval_sets import Asked, Store, load
+from retrieval_sets import Asked, Store, load, write
 
 from grail_mem import Memory
 
@@ -61,12 +60,7 @@ def measured(
 ) -> Iterator[tuple[str, str, bool, float]]:
     """Of each question of a store, and of others that are off its topic: of what kind it is, how it is asked, and `told`."""
     with tempfile.TemporaryDirectory() as folder, Memory(folder, embedder=embedder) as memory:
-        memory.add_observations(store.drafts)
-        memory.compact()
-        if vectors is not None:
-            os.makedirs(Path(folder) / "output", exist_ok=True)
-            os.symlink(vectors, Path(folder) / "output/vectors")
-        memory.index()
+        write(memory, store, vectors)
         for kind, questions in (("answerable", store.questions[::every]), ("off-topic", others)):
             for number, asked in enumerate(questions):
                 for how, text in (("plain", asked.text), ("with talk", with_talk(asked.text, number))):
