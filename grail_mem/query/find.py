@@ -125,15 +125,15 @@ def who_says(view: View, said: Sequence[tuple[tuple[int, ...], Observation]]) ->
     for id_, path in view.paths_of(wanted - view.silent).items():
         with suppress(OSError, InputError):  # not readable: then nobody can say that it is the same
             read[id_] = view.read_row(path).observation
-    prints_of = {id_: fingerprint(o) for id_, o in read.items()}
-    return [
-        Said(
-            tuple(
-                o
-                for o in (read[id_] for id_ in sorted(listed & read.keys()))
-                if prints_of[o.id] in prints and (o.title, o.content) == (made.title, made.content)
-            ),
-            not view.hidden.isdisjoint(listed),
-        )
-        for (prints, made), listed in zip(said, ids, strict=True)
-    ]
+    saying: dict[tuple[int, str, str], list[Observation]] = {}
+    for id_ in sorted(read):
+        o = read[id_]
+        saying.setdefault((fingerprint(o), o.title, o.content), []).append(o)
+    shared: dict[tuple[tuple[int, ...], str, str], tuple[Observation, ...]] = {}
+    answers: list[Said] = []
+    for (prints, made), listed in zip(said, ids, strict=True):
+        key = (prints, made.title, made.content)
+        if key not in shared:  # those that say the same share what is found
+            shared[key] = tuple(o for one in prints for o in saying.get((one, *key[1:]), ()))
+        answers.append(Said(shared[key], not view.hidden.isdisjoint(listed)))
+    return answers

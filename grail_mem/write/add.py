@@ -137,12 +137,13 @@ def _decide(
     results: list[Written] = []
     placings: list[Placing] = []
     unused: list[str] = []
-    here: dict[int, list[tuple[Observation, str]]] = {}
+    here: dict[tuple[int, str], list[tuple[Observation, str]]] = {}
     taken: set[str] = set()
     said = already(view, [(item.prints, item.observation) for item in ready])
     for item, name, before in zip(ready, staged, said, strict=True):
         made, print_ = item.observation, item.prints[0]
-        beside = (at for one in item.prints for at in here.get(one, ()))
+        interval = interval_of(made)
+        beside = (at for one in item.prints for at in here.get((one, interval), ()))
         there = next((at for at in beside if is_same(view, at[0], made)), None)
         if there is None and before.same is not None:
             there = (before.same, before.same.path)
@@ -155,12 +156,12 @@ def _decide(
         path = free_path(view.layout, made, folder, item.words, taken=taken, first=item.path)
         taken.add(path)
         entry = Entry(
-            "add", made.id, path, digest=item.digest, fingerprint=f"{print_:016x}", detail=interval_of(made), at=at,
+            "add", made.id, path, digest=item.digest, fingerprint=f"{print_:016x}", detail=interval, at=at,
             actor=actor,
         )  # fmt: skip
         placings.append(Placing(name, path, item.data, entry))
         hidden = (HIDDEN_BEFORE,) if before.hidden else ()
-        here.setdefault(print_, []).append((made, path))
+        here.setdefault((print_, interval), []).append((made, path))
         results.append(Written(made.id, path, warnings=(*item.warnings, *hidden)))
     return results, placings, unused
 

@@ -58,40 +58,62 @@ def already(view: View, said: Sequence[tuple[tuple[int, ...], Observation]]) -> 
         said: The observations, each with all its `fingerprints`.
     """
     found = who_says(view, said)
-    unlike = {
-        o.id
-        for one, (_, made) in zip(found, said, strict=True)
-        for o in one.there
-        if interval_of(o) != interval_of(made)
-    }
+    intervals = {o.id: interval_of(o) for there in {id(one.there): one.there for one in found}.values() for o in there}
+    wanted = [interval_of(made) for _, made in said]
+    unlike = {o.id for one, own in zip(found, wanted, strict=True) for o in one.there if intervals[o.id] != own}
     given = _given(view, unlike) if unlike else {}
     return [
-        Already(
-            next((o for o in one.there if is_same(view, o, made, given=given.get(o.id, interval_of(made)))), None),
-            one.hidden,
-        )
-        for one, (_, made) in zip(found, said, strict=True)
+        Already(_chosen(view, one.there, made, own, intervals, given) if one.there else None, one.hidden)
+        for one, own, (_, made) in zip(found, wanted, said, strict=True)
     ]
 
 
-def is_same(view: View, there: Observation, made: Observation, *, given: str | None = None) -> bool:
-    """Whether of two observations that say the same the one that is about to be written need not be.
+def _chosen(
+    view: View,
+    there: Sequence[Observation],
+    made: Observation,
+    own: str,
+    intervals: Mapping[str, str],
+    given: Mapping[str, str],
+) -> Observation | None:
+    """Which of those that say the same it is, the likeliest first: what holds for that time now, what does, what was given so."""
+    alike = [o for o in there if intervals[o.id] == own]
+    alike.sort(key=lambda o: o.status in _PUT_AWAY)
+    alike += [
+        o for o in there if intervals[o.id] != own and (given[o.id] == own if o.id in given else _may_be(o, made))
+    ]
+    same = [o for o in alike if not _came_back(o, made)]
+    claims = [o for o in same if _is_stated_again(view, o, made)]
+    known = [o for o in claims if not is_new_word(o, made)]
+    return next(iter(known if claims else same), None)
 
-    It need be when it holds for another time than the writer of the other gave, whatever a decision made of that since, when the
-    other is history and this is said at another time, since a fact may come back, and when it states a fact and somebody
-    else says it, whose word may count for more.
 
-    Args:
-        view: The store.
-        there: The observation that is there.
-        made: The one about to be written.
-        given: From when to when `there` held as its writer gave it, see `interval_of`; None where it says so itself.
+def _may_be(there: Observation, made: Observation) -> bool:
+    """Whether an observation of which nobody knows how long its writer said that it holds may be what is said again.
+
+    A decision makes an end come sooner, never later.
     """
-    if interval_of(made) not in (interval_of(there), given):
-        return False
-    if there.superseded_by is not None and there.observed_at != made.observed_at:
-        return False
-    return not (is_decided(view, made) and is_claim(made) and is_claim(there) and is_new_word(there, made))
+    ends, now = made.valid_until, there.valid_until
+    return there.valid_from == made.valid_from and (ends is None or (now is not None and now <= ends))
+
+
+def _came_back(there: Observation, made: Observation) -> bool:
+    """Whether the one that is there is history and this is said at another time: a fact may come back."""
+    return there.superseded_by is not None and there.observed_at != made.observed_at
+
+
+def _is_stated_again(view: View, there: Observation, made: Observation) -> bool:
+    """Whether both take part in the decision on a fact, for which it counts who says it."""
+    return is_decided(view, made) and is_claim(made) and is_claim(there)
+
+
+def is_same(view: View, there: Observation, made: Observation) -> bool:
+    """Whether of two observations that say the same of the same time the second need not be written.
+
+    It need be when the other is history and this is said at another time, and when it states a fact and somebody else says it,
+    whose word may count for more.
+    """
+    return not _came_back(there, made) and not (_is_stated_again(view, there, made) and is_new_word(there, made))
 
 
 def _given(view: View, ids: Collection[str]) -> Mapping[str, str]:
@@ -108,7 +130,7 @@ def already_there(there: Observation, made: Observation) -> tuple[str, ...]:
     if there.status in _PUT_AWAY:
         return ALREADY_THERE, _PUT_AWAY[there.status].format(id=there.id)
     said = [ALREADY_THERE]
-    if made.valid_until is None and there.valid_until is not None:
+    if there.valid_until is not None and made.valid_until != there.valid_until:
         said.append(_ENDED.format(until=format_time(there.valid_until)))
     if names := [name for name in _BESIDE if _is_left(name, there, made)]:
         said.append(_LEFT.format(names=", ".join(names), id=there.id))
@@ -120,6 +142,10 @@ def _is_left(name: str, there: Observation, made: Observation) -> bool:
     if name in _SETTLED and (REINFORCED in there.extra or made.status == "provisional"):
         return False
     own, other = getattr(made, name), getattr(there, name)
+    if name == "source_kind" and own is not None:
+        return is_new_word(there, made)
+    if name == "supersedes" and other is not None:  # what came between took the place of the one that is named
+        return False
     if isinstance(own, tuple):
         return not set(own) <= set(other)
     return own not in (other, _PLAIN[name])

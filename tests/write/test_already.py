@@ -81,9 +81,7 @@ def test_a_repetition_does_not_revive_what_somebody_ended(
         again = memory.add_observation(**said)
         assert (again.id, again.created, again.decision) == (first.id, False, "known")
         assert held(memory) == []
-        assert ("it was ended and holds until 2026-03-01T00:00:00Z" in " ".join(again.warnings)) is (
-            "valid_until" not in said
-        )
+        assert "it was ended and holds until 2026-03-01T00:00:00Z" in again.warnings[1]
         anew = memory.add_observation(**said | {"observed_at": "2026-04-01"})
         assert anew.created
         assert [o.id for o in held(memory)] == [anew.id]
@@ -207,3 +205,59 @@ def test_of_a_batch_what_repeats_another_one_is_known_and_has_the_id_of_what_is_
             (first.id, False, "reinforced"), (first.id, False, "known")
         ]  # fmt: skip
         assert {one.path for one in told} == {first.path}
+
+
+@pytest.mark.parametrize("said", [SAID, FACT], ids=["note", "fact"])
+def test_of_several_that_say_the_same_the_one_that_holds_is_meant(tmp_path: Path, said: dict[str, Any]) -> None:
+    """An ended one that came in with an import does not stand before the lasting one, whoever says it again."""
+    with Memory(tmp_path / "one") as memory:
+        ended = memory.add_observation(**said, valid_until="2026-02-01")
+        lasting = memory.add_observation(**said)
+        memory.export(tmp_path / "one.jsonl")
+    with Memory(tmp_path / "two") as memory:
+        memory.import_file(tmp_path / "one.jsonl")
+        again = memory.add_observation(**said)
+        assert (again.id, again.warnings[1:]) == (lasting.id, ())
+        assert memory.add_observation(**said, valid_until="2026-02-01").id == ended.id
+        if said is FACT:
+            word = memory.add_observation(**said, source_kind="user_statement")
+            assert (word.id, word.decision) == (lasting.id, "reinforced")
+            known = memory.add_observation(**said, source_kind="user_statement")
+            assert (known.decision, known.warnings[1:]) == ("known", ())
+
+
+def test_an_import_for_another_time_is_another_observation(tmp_path: Path) -> None:
+    """A decision makes an end come sooner; another beginning, or an end before the one there, was never said before."""
+    with Memory(tmp_path / "one") as memory:
+        memory.add_observation(**SAID, valid_from="2025-01-01", valid_until="2027-01-01")
+        memory.export(tmp_path / "one.jsonl")
+    with Memory(tmp_path / "two") as memory:
+        memory.import_file(tmp_path / "one.jsonl")
+        assert memory.add_observation(**SAID, valid_from="2030-01-01", valid_until="2031-01-01").created
+        assert memory.add_observation(**SAID, valid_from="2025-01-01", valid_until="2026-12-30").created
+        assert not memory.add_observation(**SAID, valid_from="2025-01-01").created
+
+
+def test_a_copy_that_holds_is_told_who_says_it_though_another_copy_was_ended(tmp_path: Path) -> None:
+    """Two clones said the same and one of them ended it; what holds hears the new word."""
+    with Memory(tmp_path / "one") as one:
+        first = one.add_observation(**FACT, source_kind="agent_inference")
+        _expire(one, first.id)
+    with Memory(tmp_path / "two") as two:
+        other = two.add_observation(**FACT, source_kind="agent_inference")
+    for folder in ("memories", ".grail/ledger"):
+        shutil.copytree(tmp_path / "one" / folder, tmp_path / "two" / folder, dirs_exist_ok=True)
+    with Memory(tmp_path / "two") as memory:
+        memory.sync()
+        word = memory.add_observation(**FACT, source_kind="user_statement")
+        assert (word.id, word.decision) == (other.id, "reinforced")
+
+
+def test_many_of_the_same_words_each_for_its_own_time(tmp_path: Path) -> None:
+    """Each is stored once, in a batch and told again."""
+    days = [{"valid_from": f"2026-01-{n:02}", "valid_until": f"2026-01-{n + 1:02}"} for n in range(1, 29)]
+    with Memory(tmp_path) as memory:
+        made = memory.add_observations([SAID | day for day in (*days, *days)])
+        assert sum(one.created for one in made) == len(days)
+        assert [one.id for one in made[: len(days)]] == [one.id for one in made[len(days) :]]
+        assert not any(one.created for one in memory.add_observations([SAID | day for day in days]))
