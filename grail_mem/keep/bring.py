@@ -26,7 +26,6 @@ from grail_mem.keep.remap import clashing, rewritten
 from grail_mem.model.observation import fingerprint
 from grail_mem.model.times import format_time
 from grail_mem.model.ulid import derived_id, is_id
-from grail_mem.model.validity import NOT_KNOWN, interval_of
 from grail_mem.query import compaction
 from grail_mem.query.find import known
 from grail_mem.query.view import View
@@ -386,8 +385,7 @@ class _Run:
         times = ("", "") if row.has_id else (format_time(o.observed_at), format_time(o.recorded_at))
         return Entry(
             "add", item.id, path, digest=sha256(item.data).hexdigest(), reason=self._reason, observed_at=times[0],
-            recorded_at=times[1], fingerprint=f"{fingerprint(o):016x}", detail=NOT_KNOWN if interval_of(o) else "", at=at,
-            actor=self._actor,
+            recorded_at=times[1], fingerprint=f"{fingerprint(o):016x}", at=at, actor=self._actor,
         )  # fmt: skip
 
     def _skip(self, record: Incoming, reason: str) -> None:

@@ -174,28 +174,41 @@ class Beside:
         """Put a source in its place unless it is there; returns whether it was not."""
         layout = self._view.layout
         folder, _, name = record.path.rpartition("/")
-        try:
-            with open_folder(layout.root, folder) as (descriptor, _):
-                there, _ = read_file(name, dir_fd=descriptor)
-        except FileNotFoundError:
-            there = None
-        except OSError as error:
-            raise InputError(f"what is there cannot be read: {said_of(error, layout.root / record.path)}") from error
-        if there is not None and there != data:
+        there = self._there(record.path)
+        if there is not None and there != data and is_as_named(record.path, there):
             raise InputError("another source of that name is there")
-        if there is not None or self._done.dry_run:
-            return there is None
+        if there == data or self._done.dry_run:
+            return there != data
         with staging(layout) as staging_fd, translated("import a source", self._view.layout.root), writing(self._view):
             staged = write_staged(staging_fd, data)
             try:
                 with open_folder(layout.root, folder, create=True) as (descriptor, _):
-                    os.link(staged, name, src_dir_fd=staging_fd, dst_dir_fd=descriptor)
+                    if there is not None and self._there(record.path) == there:  # a changed document is mended
+                        os.rename(staged, name, src_dir_fd=staging_fd, dst_dir_fd=descriptor)
+                    else:
+                        os.link(staged, name, src_dir_fd=staging_fd, dst_dir_fd=descriptor)
                     os.fsync(descriptor)
             except FileExistsError as error:
                 raise InputError("another source of that name came meanwhile") from error
             finally:
                 discard(staging_fd, [staged])
         return True
+
+    def _there(self, path: str) -> bytes | None:
+        """The bytes of the source that is there; None when there is none.
+
+        Raises:
+            InputError: They cannot be read.
+        """
+        root = self._view.layout.root
+        folder, _, name = path.rpartition("/")
+        try:
+            with open_folder(root, folder) as (descriptor, _):
+                return read_file(name, dir_fd=descriptor)[0]
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise InputError(f"what is there cannot be read: {said_of(error, root / path)}") from error
 
     def take_grants(self, records: Sequence[Incoming]) -> None:
         """Tell what was granted and revoked, when the owner asks for that."""

@@ -27,8 +27,8 @@ class Claim(NamedTuple):
         id: The observation.
         statement: What it says, by `statement_key`.
         sayings: When it was said, and by whom; one at least.
-        ended_us: Until when it held, if it is superseded already.
-        by: By what.
+        ended_us: Until when it held, if it is superseded already, or somebody ended it.
+        by: By what it is superseded.
     """
 
     id: str
@@ -42,8 +42,8 @@ class Standing(NamedTuple):
     """What becomes of a claim.
 
     Attributes:
-        by: What supersedes it; None when it is current.
-        ended_us: From when on.
+        by: What supersedes it; None when nothing does.
+        ended_us: Until when it held; None when it is current.
         conflicts: The other current claims, by id, when it is current.
     """
 
@@ -64,7 +64,8 @@ class _Said(NamedTuple):
 def standings(claims: Sequence[Claim]) -> dict[str, Standing]:
     """What becomes of claims about one attribute of one subject, by id.
 
-    What is superseded already stays so, by what it was; until when it held may become earlier.
+    What is superseded already stays so, by what it was; until when it held may become earlier. What somebody ended holds until
+    then, as that one said, and beats what was said before it like any other claim.
     """
     said = sorted(_Said(s.at_us, -s.authority, claim.statement, claim.id) for claim in claims for s in claim.sayings)
     levels = {s.authority for claim in claims for s in claim.sayings}
@@ -72,7 +73,7 @@ def standings(claims: Sequence[Claim]) -> dict[str, Standing]:
     ends = {claim.id: _end(claim, above) for claim in claims}
     current = [claim.id for claim in claims if ends[claim.id] == (None, None)]
     return {
-        id_: Standing(by, ended, tuple(sorted(other for other in current if other != id_)) if by is None else ())
+        id_: Standing(by, ended, tuple(sorted(set(current) - {id_})) if (by, ended) == (None, None) else ())
         for id_, (by, ended) in ends.items()
     }
 
@@ -80,6 +81,8 @@ def standings(claims: Sequence[Claim]) -> dict[str, Standing]:
 def _end(claim: Claim, above: dict[int, list[_Said]]) -> tuple[str | None, int | None]:
     """What supersedes a claim, and from when on; nothing while one of its sayings is not beaten."""
     known = (claim.by, claim.ended_us)
+    if claim.ended_us is not None and claim.by is None:
+        return known
     beaten = [_beats(claim, saying, above[saying.authority]) for saying in claim.sayings]
     found = [one for one in beaten if one is not None]
     if len(found) < len(beaten):

@@ -16,8 +16,6 @@ NEVER: Final = -(2**63)
 FOREVER: Final = 2**63 - 1
 """After every instant: the end of what holds without end."""
 _OPEN: Final = ".."
-NOT_KNOWN: Final = "?"
-"""Stands for an interval of which nobody knows whether its writer gave it so."""
 
 
 class Span(NamedTuple):
@@ -76,7 +74,15 @@ def replaced_us(superseded_by: str | None) -> int:
 
 
 def interval_of(o: Observation) -> str:
-    """From when to when an observation says that it holds, as ISO 8601-2 writes an interval; empty when it does not say."""
-    if o.valid_from is None and o.valid_until is None:
-        return ""
+    """From when to when an observation says that it holds, as ISO 8601-2 writes an interval; `../..` when it does not say."""
     return "/".join(_OPEN if at is None else format_time(at) for at in (o.valid_from, o.valid_until))
+
+
+def is_interval(text: str) -> bool:
+    """Whether a text is an interval, and not empty or a sign that nobody knows it."""
+    return "/" in text
+
+
+def is_lasting(interval: str) -> bool:
+    """Whether an interval has no end."""
+    return interval.endswith(f"/{_OPEN}")

@@ -18,10 +18,15 @@ from grail_mem.store.observation_file import FileRow
 
 
 class Said(NamedTuple):
-    """Who says already what an observation says: those that can be read, by id, and whether a hidden one does."""
+    """Who says already what an observation says.
+
+    Attributes:
+        there: Those that are not hidden, by id.
+        hidden: Those that are; None for one whose file cannot be read, or says otherwise since.
+    """
 
     there: tuple[Observation, ...] = ()
-    hidden: bool = False
+    hidden: tuple[Observation | None, ...] = ()
 
 
 def locate(view: View, id_: str) -> FileRow:
@@ -122,18 +127,19 @@ def who_says(view: View, said: Sequence[tuple[tuple[int, ...], Observation]]) ->
     for change in view.look_at(view.paths_of(wanted).values()):
         view.note(change)
     read: dict[str, Observation] = {}
-    for id_, path in view.paths_of(wanted - view.silent).items():
+    for id_, path in view.paths_of(wanted - (view.silent - view.hidden)).items():
         with suppress(OSError, InputError):  # not readable: then nobody can say that it is the same
             read[id_] = view.read_row(path).observation
     saying: dict[tuple[int, str, str], list[Observation]] = {}
     for id_ in sorted(read):
         o = read[id_]
         saying.setdefault((fingerprint(o), o.title, o.content), []).append(o)
-    shared: dict[tuple[tuple[int, ...], str, str], tuple[Observation, ...]] = {}
-    answers: list[Said] = []
+    shared: dict[tuple[tuple[int, ...], str, str], Said] = {}
     for (prints, made), listed in zip(said, ids, strict=True):
         key = (prints, made.title, made.content)
         if key not in shared:  # those that say the same share what is found
-            shared[key] = tuple(o for one in prints for o in saying.get((one, *key[1:]), ()))
-        answers.append(Said(shared[key], not view.hidden.isdisjoint(listed)))
-    return answers
+            same = [o for one in prints for o in saying.get((one, *key[1:]), ())]
+            there = tuple(o for o in same if o.id not in view.hidden)
+            hidden = dict.fromkeys(listed & view.hidden) | {o.id: o for o in same if o.id in view.hidden}
+            shared[key] = Said(there, tuple(hidden.values()))
+    return [shared[(prints, made.title, made.content)] for prints, made in said]

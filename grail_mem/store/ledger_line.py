@@ -55,7 +55,7 @@ class Entry:
         recorded_at: The same for the time of recording.
         fingerprint: 16 hex digits of what the observation says, or empty; of a decision, the proposal's fingerprint with a salt.
         detail: Of a decision, what it rests on as JSON; codes, numbers, ids and digests alone. Of a new observation, from when to when it
-            holds as its writer gave it, `2026-06-02T00:00:00Z/..`; empty when it does not say, `?` when nobody knows.
+            holds as its writer gave it, `2026-06-02T00:00:00Z/..`; empty when nobody knows.
         at: UTC time of the change, `2026-06-02T14:23:00.123456Z`.
         actor: Who did it, as set by the application.
         clone: The chain it stands in.

@@ -263,26 +263,60 @@ _ordered: dict[str, tuple[tuple[Part, ...], list[Turn]]] = {}
 
 
 def part_in(data: bytes, path: str) -> Part:
-    """A file of a transcript, from its bytes."""
-    session, scope, id_ = "", None, ""
+    """A file of a transcript, from its bytes; of several first lines, as a merge leaves them, the first that fits its name counts."""
+    heads: list[Head] = []
     turns: list[Turn] = []
     erased: dict[int, set[str]] = {}
-    for line in data.split(b"\n"):
+    for number, line in enumerate(data.split(b"\n"), start=1):
         value = _object(line)
-        if "session" in value and "turn" not in value:
-            session = value["session"] if isinstance(value["session"], str) else ""
-            scope = value.get("scope") if isinstance(value.get("scope"), str) else None
-            id_ = value["id"] if isinstance(value.get("id"), str) else ""
+        if (head := _head_in(value, number)) is not None:
+            heads.append(head)
         elif (mark := _erased_in(value)) is not None:
             erased.setdefault(mark[0], set()).add(mark[1])
         elif (turn := _turn_in(value)) is not None:
             turns.append(replace(turn, path=path))
+    own = [head for head in heads if head.fits(path)]
+    _, session, scope, id_ = (own or heads or [Head(1, "", None, "")])[0]
     turns = [t for t in turns if t.number not in erased or not _is_erased(t, erased[t.number], session, scope)]
     numbered: dict[int, tuple[Turn, ...]] = {}
     for turn in turns:
         numbered[turn.number] = (*numbered.get(turn.number, ()), turn)
     marks = {number: frozenset(some) for number, some in erased.items()}
     return Part(path, session, scope, tuple(turns), data, numbered, id_, marks)
+
+
+class Head(NamedTuple):
+    """What a first line of a transcript says: where it stands, from 1, the session's name, whose it is, and its id."""
+
+    line: int
+    session: str
+    scope: str | None
+    id: str
+
+    def fits(self, path: str) -> bool:
+        """Whether a file of that session is called so."""
+        return stem_of(path) == chat_stem(self.session, self.scope)
+
+
+def heads_in(data: bytes) -> list[Head]:
+    """All first lines in a file of a transcript."""
+    return [
+        head
+        for number, line in enumerate(data.split(b"\n"), start=1)
+        if b'"session"' in line and (head := _head_in(_object(line), number)) is not None
+    ]
+
+
+def _head_in(value: Mapping[str, Any], line: int) -> Head | None:
+    if "session" not in value or "turn" in value:
+        return None
+    session, scope, id_ = value["session"], value.get("scope"), value.get("id")
+    return Head(
+        line,
+        session if isinstance(session, str) else "",
+        scope if isinstance(scope, str) else None,
+        id_ if isinstance(id_, str) else "",
+    )
 
 
 def lines_passed_over(data: bytes) -> list[int]:
@@ -293,8 +327,7 @@ def lines_passed_over(data: bytes) -> list[int]:
 
 
 def _says(value: Mapping[str, Any]) -> bool:
-    is_head = "session" in value and "turn" not in value
-    return is_head or _erased_in(value) is not None or _turn_in(value) is not None
+    return _head_in(value, 0) is not None or _erased_in(value) is not None or _turn_in(value) is not None
 
 
 def _is_erased(turn: Turn, marks: Iterable[str], session: str, scope: str | None) -> bool:

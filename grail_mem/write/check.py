@@ -21,7 +21,7 @@ from grail_mem.store.layout import LEDGER, OUTPUT, Layout
 from grail_mem.store.ledger import verify
 from grail_mem.store.snapshot import MANIFEST, is_as_written, is_of_another_version, names, read_manifest
 from grail_mem.store.source_file import read_source
-from grail_mem.store.sources import chat_paths, chat_stem, is_chat, lines_passed_over, part_in, stem_of
+from grail_mem.store.sources import Head, chat_paths, heads_in, is_chat, lines_passed_over
 from grail_mem.write import candidates
 from grail_mem.write.leftovers import leftovers
 from grail_mem.write.said_left import came_back
@@ -166,12 +166,16 @@ def _sources(layout: Layout) -> Iterator[Problem]:
 
 def _transcript(path: str, data: bytes) -> Iterator[Problem]:
     """What is wrong with a file of a transcript."""
-    part = part_in(data, path)
-    if stem_of(path) != chat_stem(part.session, part.scope):
-        named = f"the session {part.session!r}, which is kept under another name" if part.session else "no session"
+    heads = heads_in(data) or [Head(1, "", None, "")]
+    has_own = any(head.fits(path) for head in heads)
+    for head in heads:
+        if head.fits(path):
+            continue
+        named = f"the session {head.session!r}, which is kept under another name" if head.session else "no session"
         yield Problem(
-            "foreign_transcript", f"its first line names {named}", path, 1,
-            remedy="move the file away, or take it from git or a backup",
+            "foreign_transcript", f"line {head.line} names {named}", path, head.line,
+            remedy="take out that line and the turns that came with it" if has_own
+            else "move the file away, or take it from git or a backup",
         )  # fmt: skip
     lines = lines_passed_over(data)
     if lines:

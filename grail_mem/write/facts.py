@@ -7,20 +7,24 @@ how files are written.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
 from grail_mem.model.authority import DERIVED, authority_of
-from grail_mem.model.fact import Claim, standings
+from grail_mem.model.fact import standings
 from grail_mem.model.filter import Filter
 from grail_mem.model.lineage import ALSO, predecessors
 from grail_mem.model.names import attribute_key
 from grail_mem.model.observation import Observation
 from grail_mem.model.times import from_us, to_us
+from grail_mem.model.validity import is_lasting
 from grail_mem.query.view import View
+from grail_mem.write.as_given import as_given
 from grail_mem.write.edited import Edited, read_all, with_values
-from grail_mem.write.saying import REINFORCED, begins_at, claim_of, is_claim, is_for_a_time, is_told, repeated
+from grail_mem.write.fact import Fact
+from grail_mem.write.left_out import left_out
+from grail_mem.write.saying import REINFORCED, begins_at, claim_of, is_claim, is_for_a_time, repeated
 
 Key = tuple[str, str]
 """The scope and the attribute's key: whose fact it is, and which."""
@@ -40,29 +44,13 @@ class Decided:
         decision: One of `DECISIONS`.
         others: Ids of the statements that it is about.
         stored: The statement as it is stored; None when another one holds it now.
-        warning: The decision in words; empty for `new`.
+        warnings: The decision in words, and what is worth knowing of it; empty for `new`.
     """
 
     decision: str
     others: tuple[str, ...]
     stored: Observation | None
-    warning: str = ""
-
-
-@dataclass(slots=True)
-class _Fact:
-    """All statements about one attribute, as they were found and as they shall be, by id."""
-
-    found: dict[str, Observation] = field(default_factory=dict)
-    now: dict[str, Observation] = field(default_factory=dict)
-    read: dict[str, tuple[Observation, Claim | None]] = field(default_factory=dict)
-
-    def claims(self) -> dict[str, Claim]:
-        """Those that take part in the decision; what did not change is not read again."""
-        for id_, o in self.now.items():
-            if id_ not in self.read or self.read[id_][0] is not o:
-                self.read[id_] = (o, claim_of(o) if is_claim(o) else None)
-        return {id_: claim for id_ in self.now if (claim := self.read[id_][1]) is not None}
+    warnings: tuple[str, ...] = ()
 
 
 def decide(view: View, made: Sequence[Observation]) -> tuple[list[Decided], dict[str, tuple[Observation, Observation]]]:
@@ -77,6 +65,7 @@ def decide(view: View, made: Sequence[Observation]) -> tuple[list[Decided], dict
     """
     stating = [o for o in made if o.attribute is not None]
     facts = _facts(view, [key_of(view, o) for o in stating])
+    _hear_given(view, facts, stating)
     wait = timedelta(days=view.settings.provisional_days)
     told = {o.id: _decide(facts[key_of(view, o)], o, wait) for o in stating}
     told = {o.id: _with_near(view, facts, o, told[o.id]) for o in stating}
@@ -90,7 +79,7 @@ def decide(view: View, made: Sequence[Observation]) -> tuple[list[Decided], dict
     decided = [told[o.id] for o in made]
     new = {o.id for o in made}
     after = {o.id: o for o in made} | {id_: o for fact in facts.values() for id_, o in fact.now.items()}
-    settled = [replace(one, stored=after[one.stored.id]) if one.stored is not None else one for one in decided]
+    settled = [_in_the_end(one, after) for one in decided]
     changed = {
         id_: (was, fact.now[id_])
         for fact in facts.values()
@@ -129,14 +118,25 @@ def settle(
     return changed
 
 
+def _hear_given(view: View, facts: Mapping[Key, Fact], stating: Sequence[Observation]) -> None:
+    """Find out, at once for all, which statements were made without an end and have one since."""
+    made: dict[Key, list[Observation]] = {}
+    for o in stating:
+        made.setdefault(key_of(view, o), []).append(o)
+    asked = {key: facts[key].in_doubt(listed) for key, listed in made.items()}
+    given = as_given(view, set().union(*asked.values()))
+    for key, ids in asked.items():
+        facts[key].tell_lasting(id_ for id_ in ids if id_ not in given or is_lasting(given[id_]))
+
+
 def key_of(view: View, o: Observation) -> Key:
     """Which fact a statement is about."""
     return (o.scope or view.access.default_scope, attribute_key(o.attribute or ""))
 
 
-def _facts(view: View, keys: Iterable[Key]) -> dict[Key, _Fact]:
+def _facts(view: View, keys: Iterable[Key]) -> dict[Key, Fact]:
     """What is known of facts; what the caller may not change is left alone."""
-    facts = {key: _Fact() for key in keys}
+    facts = {key: Fact() for key in keys}
     wanted = sorted({attribute for _, attribute in facts})
     for first in range(0, len(wanted), _AT_ONCE):
         for o in _stating(view, tuple(wanted[first : first + _AT_ONCE])):
@@ -164,24 +164,20 @@ def matching(view: View, f: Filter) -> list[Observation]:
     return [*below, *(found.row.observation for found in view.loose().matching(f))]
 
 
-def _decide(fact: _Fact, made: Observation, wait: timedelta) -> Decided:
+def _decide(fact: Fact, made: Observation, wait: timedelta) -> Decided:
     """Let one statement take its place among the others."""
     before = dict(fact.now)
-    every = fact.claims()
-    claims = {id_: claim for id_, claim in every.items() if claim.by is None}
+    claims = {id_: claim for id_, claim in fact.claims().items() if claim.ended_us is None}
     if not is_claim(made):
         fact.now[made.id] = made
         beside = tuple(sorted(claims)) if is_for_a_time(made) else ()
         return _told("coexists" if beside else "new", beside, made)
-    statement = claim_of(made).statement
-    saying_so = sorted(id_ for id_, claim in every.items() if claim.statement == statement)
-    if told := [id_ for id_ in saying_so if is_told(before[id_], made)]:
-        return _told("known", told[:1], None)
-    same = min((id_ for id_, claim in claims.items() if claim.statement == statement), default=None)
-    if same is not None:
+    if (holder := fact.holder(made)) is not None:
+        return _told("known", (holder,), None, left_out(before[holder], made))
+    if (same := fact.same(made)) is not None:
         fact.now[same] = repeated(before[same], made, provisional=wait)
         _settle(fact, to_us(begins_at(made)))
-        return _told("reinforced", (same,), None)
+        return _told("reinforced", (same,), None, left_out(fact.now[same], made))
     fact.now[made.id] = made
     _settle(fact, to_us(begins_at(made)), made)
     after = fact.now[made.id]
@@ -189,11 +185,12 @@ def _decide(fact: _Fact, made: Observation, wait: timedelta) -> Decided:
         return _told("superseded_on_arrival", (after.superseded_by,), made)
     beaten = [id_ for id_, o in fact.now.items() if o.superseded_by == made.id]
     if after.conflicts_with:
-        return _told("conflict", after.conflicts_with, made, beaten)
+        more = [f"it takes the place of {', '.join(sorted(beaten))}."] if beaten else []
+        return _told("conflict", after.conflicts_with, made, more)
     beside = (
         ()
         if beaten
-        else tuple(sorted(id_ for id_, o in before.items() if o.status != "superseded" and is_for_a_time(o)))
+        else tuple(sorted(id_ for id_, o in before.items() if id_ not in fact.lasting and _is_beside(o, made)))
     )
     decision = "supersedes" if beaten else "coexists" if beside else "new"
     return _told(decision, tuple(sorted(beaten)) or beside, made)
@@ -209,14 +206,31 @@ _WORDS: Final[Mapping[str, str]] = {
 }
 
 
-def _told(decision: str, others: Sequence[str], stored: Observation | None, beaten: Sequence[str] = ()) -> Decided:
+def _in_the_end(one: Decided, after: Mapping[str, Observation]) -> Decided:
+    """A decision with the statement as it is stored, after what came behind it in the same batch settled a conflict."""
+    if one.stored is None:
+        return one
+    stored = after[one.stored.id]
+    if one.decision != "conflict" or stored.conflicts_with:
+        return replace(one, stored=stored)
+    if stored.superseded_by is not None:
+        return _told("superseded_on_arrival", (stored.superseded_by,), stored)
+    beaten = sorted(id_ for id_, o in after.items() if o.superseded_by == stored.id)
+    return _told("supersedes" if beaten else "new", beaten, stored)
+
+
+def _is_beside(o: Observation, made: Observation) -> bool:
+    """Whether what holds for a time only is not over when a new statement begins."""
+    is_over = o.valid_until is not None and o.valid_until <= begins_at(made)
+    return o.status != "superseded" and is_for_a_time(o) and not is_over
+
+
+def _told(decision: str, others: Sequence[str], stored: Observation | None, more: Sequence[str] = ()) -> Decided:
     words = _WORDS.get(decision, "").format(ids=", ".join(others))
-    if beaten:
-        words += f" It takes the place of {', '.join(sorted(beaten))}."
-    return Decided(decision, tuple(others), stored, words)
+    return Decided(decision, tuple(others), stored, (*([words] if words else []), *more))
 
 
-def _settle(fact: _Fact, since_us: int | None = None, explicit: Observation | None = None) -> None:
+def _settle(fact: Fact, since_us: int | None = None, explicit: Observation | None = None) -> None:
     """Give every claim its standing, and every claim that supersedes others the ids of those.
 
     Args:
@@ -231,10 +245,10 @@ def _settle(fact: _Fact, since_us: int | None = None, explicit: Observation | No
         claims = {id_: it for id_, it in claims.items() if it.ended_us is None or it.ended_us > since_us}
     for id_, standing in standings(list(claims.values())).items():
         o = fact.now[id_]
-        if standing.by is None or standing.ended_us is None:
+        if standing.by is None:
             if o.conflicts_with != standing.conflicts:
                 fact.now[id_] = replace(o, conflicts_with=standing.conflicts)
-        elif standing != (claims[id_].by, claims[id_].ended_us, o.conflicts_with):
+        elif standing.ended_us is not None and standing != (claims[id_].by, claims[id_].ended_us, o.conflicts_with):
             until = from_us(standing.ended_us)
             fact.now[id_] = replace(
                 o, status="superseded", superseded_by=standing.by, valid_until=until, conflicts_with=()
@@ -242,7 +256,7 @@ def _settle(fact: _Fact, since_us: int | None = None, explicit: Observation | No
     _name_predecessors(fact, claims)
 
 
-def _supersede(fact: _Fact, old: str, new: Observation) -> None:
+def _supersede(fact: Fact, old: str, new: Observation) -> None:
     """Let a statement take the place of one that its writer named, whatever their times."""
     if _gives_way(fact.now[old], new):
         fact.now[old] = superseded(fact.now[old], new)
@@ -280,7 +294,7 @@ def superseded(o: Observation, new: Observation) -> Observation:
     return replace(o, status="superseded", superseded_by=new.id, valid_until=until, conflicts_with=())
 
 
-def _name_predecessors(fact: _Fact, among: Collection[str]) -> None:
+def _name_predecessors(fact: Fact, among: Collection[str]) -> None:
     """Let every claim name what it supersedes, the latest first; what it names elsewhere is kept."""
     mine: dict[str, list[str]] = {}
     for id_, o in fact.now.items():
@@ -301,13 +315,13 @@ def _until(o: Observation) -> datetime:
     return o.valid_until or begins_at(o)
 
 
-def _with_near(view: View, facts: Mapping[Key, _Fact], made: Observation, decided: Decided) -> Decided:
+def _with_near(view: View, facts: Mapping[Key, Fact], made: Observation, decided: Decided) -> Decided:
     """A decision that names a known attribute of the same subject that may be this one in other words."""
     if decided.decision != "new" or facts[key_of(view, made)].found:
         return decided
     near = near_attribute(view, made)
     said = f"there is a fact with the attribute '{near}' already; if this is about the same, use that one."
-    return replace(decided, warning=said) if near else decided
+    return replace(decided, warnings=(said,)) if near else decided
 
 
 def near_attribute(view: View, made: Observation) -> str:

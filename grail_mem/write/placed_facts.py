@@ -97,7 +97,7 @@ def _result(written: Written, decided: facts.Decided | None, paths: Mapping[str,
     if not written.created:  # it says the same as one before it
         holder = written.id if decided.stored is not None else decided.others[0]
         return replace(written, id=holder, path=paths.get(holder, ""))
-    warnings = (*written.warnings, *([decided.warning] if decided.warning else []))
+    warnings = (*written.warnings, *decided.warnings)
     made = replace(written, warnings=warnings, decision=decided.decision, others=decided.others)
     if decided.stored is not None:
         return made

@@ -38,8 +38,11 @@ def begins_at(o: Observation) -> datetime:
 
 def is_for_a_time(o: Observation) -> bool:
     """Whether a statement holds for a time only, and so stands beside what holds without end."""
-    if o.status != "superseded" and o.valid_until is not None:
-        return True
+    return (o.status != "superseded" and o.valid_until is not None) or says_for_a_time(o)
+
+
+def says_for_a_time(o: Observation) -> bool:
+    """Whether the words of a statement say that it holds for a time only."""
     return _FOR_A_TIME.search(o.title) is not None or _FOR_A_TIME.search(o.content) is not None
 
 
@@ -51,6 +54,11 @@ def is_claim(o: Observation) -> bool:
     if o.attribute is None or not attribute_key(o.attribute) or o.status == "archived" or is_for_a_time(o):
         return False
     return o.status != "superseded" or (o.superseded_by is not None and o.valid_until is not None)
+
+
+def is_over(o: Observation) -> bool:
+    """Whether a statement has an end and its words do not say that it holds for a time only: somebody may have ended it."""
+    return o.status not in ("archived", "superseded") and o.valid_until is not None and not says_for_a_time(o)
 
 
 def claim_of(o: Observation) -> Claim:
@@ -92,17 +100,40 @@ def is_new_source(o: Observation, again: Observation) -> bool:
     return again.source_kind not in DERIVED and is_new_word(o, again)
 
 
+def is_same_time(o: Observation, again: Observation) -> bool:
+    """Whether a statement and its repetition are of one event time; where one gives none, of one turn of a conversation."""
+    if begins_at(o) == begins_at(again):
+        return True
+    if o.valid_from is not None or again.valid_from is not None or (_gives_time(o) and _gives_time(again)):
+        return False
+    return o.turn is not None and (o.session, o.turn) == (again.session, again.turn)
+
+
+def _gives_time(o: Observation) -> bool:
+    return o.valid_from is not None or o.observed_at != o.recorded_at
+
+
 def is_told(o: Observation, again: Observation) -> bool:
     """Whether a statement holds already that it was made once more, then and by whom."""
-    if begins_at(o) == begins_at(again) and sources_of(again) == {_own(o)}:
+    own = _own(again)
+    if is_same_time(o, again) and own == _own(o):
         return True
-    return any(earlier == _said(again) for earlier, _ in _repeated(o))
+    at, turn = begins_at(again), None if _gives_time(again) else again.turn
+    return any(
+        _source(said) == own and (when == at or (turn is not None and said.get("turn") == turn))
+        for said, when in _repeated(o)
+    )
 
 
-def _said(o: Observation) -> dict[str, str]:
+def adds_nothing(o: Observation, again: Observation) -> bool:
+    """Whether the same words again add nothing to a statement: they were made then and by that one, or name no time and nobody new."""
+    return is_told(o, again) or not (_gives_time(again) or is_new_word(o, again))
+
+
+def _said(o: Observation) -> dict[str, Any]:
     """Who said a statement and when, as one that holds it keeps it."""
     named = {name: value for name in ("source_kind", "source", "session", "speaker") if (value := getattr(o, name))}
-    return {"at": format_time(begins_at(o))} | named
+    return {"at": format_time(begins_at(o))} | named | ({} if o.turn is None else {"turn": o.turn})
 
 
 def repeated(o: Observation, again: Observation, *, provisional: timedelta) -> Observation:

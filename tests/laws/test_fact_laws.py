@@ -126,6 +126,54 @@ def test_any_order_of_arrival_leaves_the_same_current_facts(said: list[dict[str,
         _holds(ordered, data.draw(st.integers(0, len(ordered))), compacted=data.draw(st.booleans()))
 
 
+@pytest.mark.slow
+@examples(30)
+@given(said=told(), data=st.data())
+def test_what_comes_late_finds_an_ended_fact_as_if_it_had_come_in_time(
+    said: list[dict[str, Any]], data: st.DataObject
+) -> None:
+    """Some come before somebody ends a current statement and others after; all were said before that end."""
+    ordered = data.draw(st.permutations(said))
+    cut = data.draw(st.integers(1, len(ordered)))
+    first, second = Path(tempfile.mkdtemp()), Path(tempfile.mkdtemp())
+    try:
+        with _fast(first) as late, _fast(second) as in_time:
+            late.add_observations(ordered[:cut])
+            current = [o for o in late.recall().observations if o.valid_until is None]
+            if not current:
+                return
+            ended = data.draw(st.sampled_from(sorted(current, key=lambda o: o.content)))
+            key = _shown([ended])
+            late.revise(ended.id, action="expire", reason="it is over", at=BEGIN + timedelta(days=10))
+            if data.draw(st.booleans()):
+                late.rebuild()
+            for one in ordered[cut:]:
+                late.add_observation(**one)
+            in_time.add_observations(ordered)
+            for o in in_time.recall().observations:
+                if o.valid_until is None and _shown([o]) == key:
+                    in_time.revise(o.id, action="expire", reason="it is over", at=BEGIN + timedelta(days=10))
+            answers = [
+                _shown(o for o in memory.recall().observations if o.valid_until is None) for memory in (late, in_time)
+            ]
+            assert answers[0] == answers[1]
+            _nothing_lost(late, ordered)
+            assert late.check().ok
+            n = len(late.recall(include_history=True, limit=1000).observations)
+            for one in ordered:
+                late.add_observation(**one)
+            assert len(late.recall(include_history=True, limit=1000).observations) == n
+            assert _shown(o for o in late.recall().observations if o.valid_until is None) == answers[1]
+    finally:
+        shutil.rmtree(first)
+        shutil.rmtree(second)
+
+
+def _fast(root: Path) -> Memory:
+    (root / "grail.yaml").write_text("durability: fast\n")
+    return Memory(root)
+
+
 ONE = {"content": "It is one.", "attribute": "acme/database", "observed_at": BEGIN, "session": "a", "title": "A fact"}
 TWO = {**ONE, "content": "It is two.", "observed_at": BEGIN + timedelta(days=1)}
 FOR_A_TIME = {"valid_until": datetime(2100, 1, 1, tzinfo=UTC)}

@@ -113,3 +113,34 @@ def test_a_document_that_is_not_what_its_name_says_is_not_imported(root: Path, t
         (skipped,) = done.skipped
         assert skipped.reason == "its bytes are not those that its name is the digest of"
         assert {source["source"] for source in new.list_sources().items} == {CHAT, OTHER}
+
+
+def test_an_import_puts_a_changed_document_right(root: Path, tmp_path: Path) -> None:
+    """What is there is not the source of that name; the one of the export is."""
+    path = document(root)
+    before = path.read_bytes()
+    with Memory(root) as memory:
+        memory.export(tmp_path / "store.jsonl")
+        path.write_bytes(before.replace(b"ours", b"mine"))
+        assert memory.import_file(tmp_path / "store.jsonl", dry_run=True).n_sources == 1
+        assert path.read_bytes() != before
+        done = memory.import_file(tmp_path / "store.jsonl")
+        assert (done.n_sources, [skip for skip in done.skipped if "source" in skip.reason]) == (1, [])
+        assert path.read_bytes() == before
+        assert memory.check().problems == ()
+
+
+@pytest.mark.parametrize("first", ["own", "foreign"])
+def test_of_several_first_lines_the_one_of_the_file_counts(root: Path, first: str) -> None:
+    """A merge may have put another transcript into it, before or behind: its own session goes on, and the line is named."""
+    path = root / CHAT
+    own = path.read_bytes()
+    foreign = (root / OTHER).read_bytes()
+    path.write_bytes(own + foreign if first == "own" else foreign + own)
+    at = 1 if first == "foreign" else 1 + own.count(b"\n")
+    with Memory(root) as memory:
+        (problem,) = memory.check().problems
+        assert (problem.code, problem.line) == ("foreign_transcript", at)
+        assert problem.message.startswith(f"line {at} names the session 'other'")
+        assert "take out that line" in problem.remedy
+        assert memory.ingest_chat([{"role": "user", "text": "More of the same."}], session="s").n_new == 1
