@@ -5,7 +5,7 @@ Knows nothing of files, and of what is decided about them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
@@ -24,18 +24,30 @@ class Fact:
 
     Attributes:
         found: As they were found, by id.
-        now: As they shall be, by id.
+        now: As they shall be, by id; `put` changes it.
+        claims: Those that take part in the decision, by id.
         lasting: Those that were said to hold without end and have one since: somebody ended them, or put them away.
     """
 
     found: dict[str, Observation] = field(default_factory=dict)
     now: dict[str, Observation] = field(default_factory=dict)
+    claims: dict[str, Claim] = field(default_factory=dict)
     lasting: set[str] = field(default_factory=set)
-    _read: dict[str, tuple[Observation, str, Claim | None]] = field(default_factory=dict)
+    _statements: dict[str, str] = field(default_factory=dict)
+    _saying: dict[str, dict[str, None]] = field(default_factory=dict)
 
-    def claims(self) -> dict[str, Claim]:
-        """Those that take part in the decision, by id."""
-        return {id_: claim for id_, _, claim in self._each() if claim is not None}
+    def put(self, o: Observation) -> None:
+        """Take in a statement as it shall be."""
+        before = self.now.get(o.id)
+        self.now[o.id] = o
+        if before is None or before.content != o.content:
+            self._saying.get(self._statements.get(o.id, ""), {}).pop(o.id, None)
+            statement = self._statements[o.id] = statement_key(o.content)
+            self._saying.setdefault(statement, {})[o.id] = None
+        if (claim := self._claim(o)) is not None:
+            self.claims[o.id] = claim
+        else:
+            self.claims.pop(o.id, None)
 
     def in_doubt(self, made: Sequence[Observation]) -> set[str]:
         """Of which statements it makes a difference for new ones whether an end was given with them.
@@ -47,44 +59,35 @@ class Fact:
         said = {statement_key(o.content) for o in claims}
         return {
             id_
-            for id_, statement, claim in self._each()
-            if claim is None
-            and first is not None
-            and (_ends_after(self.now[id_], first) or (self.now[id_].status in _PUT_AWAY and statement in said))
+            for id_, o in self.now.items()
+            if first is not None
+            and id_ not in self.claims
+            and (_ends_after(o, first) or (o.status in _PUT_AWAY and self._statements[id_] in said))
         }
 
-    def tell_lasting(self, ids: Iterable[str]) -> None:
+    def tell_lasting(self, ids: Collection[str]) -> None:
         """Take in which statements were said to hold without end."""
         self.lasting.update(ids)
-        for id_ in self.lasting & self._read.keys():
-            del self._read[id_]
+        for id_ in ids:
+            self.put(self.now[id_])
 
     def holder(self, made: Observation) -> str | None:
         """The statement that holds a new one already: said then and by whom; one that was put away does, too."""
-        told = [id_ for id_ in self._saying(made) if is_told(self.now[id_], made)]
-        claims = self.claims()
-        known = [id_ for id_ in told if id_ in claims or id_ in self.lasting]
-        return min(known, key=lambda id_: (id_ not in claims, id_), default=None)
+        known = [id_ for id_ in self._alike(made) if id_ in self.claims or id_ in self.lasting]
+        told = [id_ for id_ in known if is_told(self.now[id_], made)]
+        return min(told, key=lambda id_: (id_ not in self.claims, id_), default=None)
 
     def same(self, made: Observation) -> str | None:
         """The statement to which a new one is added: one that holds and says the same, or one that was ended later than that."""
-        claims, at = self.claims(), to_us(begins_at(made))
-        saying = [id_ for id_ in self._saying(made) if id_ in claims and claims[id_].by is None]
-        open_ = [id_ for id_ in saying if (ended := claims[id_].ended_us) is None or ended > at]
-        return min(open_, key=lambda id_: (claims[id_].ended_us is not None, id_), default=None)
+        at = to_us(begins_at(made))
+        saying = [
+            claim for id_ in self._alike(made) if (claim := self.claims.get(id_)) is not None and claim.by is None
+        ]
+        open_ = [claim for claim in saying if claim.ended_us is None or claim.ended_us > at]
+        return min(((claim.ended_us is not None, claim.id) for claim in open_), default=(False, None))[1]
 
-    def _saying(self, made: Observation) -> list[str]:
-        wanted = statement_key(made.content)
-        return [id_ for id_, statement, _ in self._each() if statement == wanted]
-
-    def _each(self) -> Iterator[tuple[str, str, Claim | None]]:
-        """Every statement: its id, what it says, and it as a claim if it is one; what did not change is not read again."""
-        for id_, o in self.now.items():
-            read = self._read.get(id_)
-            if read is None or read[0] is not o:
-                statement = read[1] if read is not None and read[0].content == o.content else statement_key(o.content)
-                read = self._read[id_] = (o, statement, self._claim(o))
-            yield id_, read[1], read[2]
+    def _alike(self, made: Observation) -> Collection[str]:
+        return self._saying.get(statement_key(made.content), {})
 
     def _claim(self, o: Observation) -> Claim | None:
         if is_claim(o):

@@ -111,7 +111,7 @@ def settle(
             changed[o.id] = (o, o)
         else:
             fact.found.setdefault(o.id, o)
-            fact.now[o.id] = o
+            fact.put(o)
     for fact in facts.values():
         _settle(fact)
         changed |= {id_: (was, fact.now[id_]) for id_, was in fact.found.items()}
@@ -126,7 +126,7 @@ def _hear_given(view: View, facts: Mapping[Key, Fact], stating: Sequence[Observa
     asked = {key: facts[key].in_doubt(listed) for key, listed in made.items()}
     given = as_given(view, set().union(*asked.values()))
     for key, ids in asked.items():
-        facts[key].tell_lasting(id_ for id_ in ids if id_ not in given or is_lasting(given[id_]))
+        facts[key].tell_lasting([id_ for id_ in ids if id_ not in given or is_lasting(given[id_])])
 
 
 def key_of(view: View, o: Observation) -> Key:
@@ -142,7 +142,8 @@ def _facts(view: View, keys: Iterable[Key]) -> dict[Key, Fact]:
         for o in _stating(view, tuple(wanted[first : first + _AT_ONCE])):
             fact = facts.get(key_of(view, o))
             if fact is not None and view.access.may("write", o.scope):
-                fact.found[o.id] = fact.now[o.id] = o
+                fact.found[o.id] = o
+                fact.put(o)
     return facts
 
 
@@ -166,19 +167,19 @@ def matching(view: View, f: Filter) -> list[Observation]:
 
 def _decide(fact: Fact, made: Observation, wait: timedelta) -> Decided:
     """Let one statement take its place among the others."""
-    before = dict(fact.now)
-    claims = {id_: claim for id_, claim in fact.claims().items() if claim.ended_us is None}
     if not is_claim(made):
-        fact.now[made.id] = made
-        beside = tuple(sorted(claims)) if is_for_a_time(made) else ()
+        fact.put(made)
+        current = (id_ for id_, claim in fact.claims.items() if claim.ended_us is None)
+        beside = tuple(sorted(current)) if is_for_a_time(made) else ()
         return _told("coexists" if beside else "new", beside, made)
     if (holder := fact.holder(made)) is not None:
-        return _told("known", (holder,), None, left_out(before[holder], made))
+        return _told("known", (holder,), None, left_out(fact.now[holder], made))
     if (same := fact.same(made)) is not None:
-        fact.now[same] = repeated(before[same], made, provisional=wait)
+        fact.put(repeated(fact.now[same], made, provisional=wait))
         _settle(fact, to_us(begins_at(made)))
         return _told("reinforced", (same,), None, left_out(fact.now[same], made))
-    fact.now[made.id] = made
+    before = dict(fact.now)
+    fact.put(made)
     _settle(fact, to_us(begins_at(made)), made)
     after = fact.now[made.id]
     if after.superseded_by is not None:
@@ -238,28 +239,26 @@ def _settle(fact: Fact, since_us: int | None = None, explicit: Observation | Non
         since_us: The time of what was said last; what was superseded before it is not touched by it.
         explicit: A statement that may name what it replaces.
     """
-    if explicit is not None and explicit.supersedes in fact.claims():
+    if explicit is not None and explicit.supersedes in fact.claims:
         _supersede(fact, explicit.supersedes or "", explicit)
-    claims = fact.claims()
+    claims = dict(fact.claims)
     if since_us is not None:
         claims = {id_: it for id_, it in claims.items() if it.ended_us is None or it.ended_us > since_us}
     for id_, standing in standings(list(claims.values())).items():
         o = fact.now[id_]
         if standing.by is None:
             if o.conflicts_with != standing.conflicts:
-                fact.now[id_] = replace(o, conflicts_with=standing.conflicts)
+                fact.put(replace(o, conflicts_with=standing.conflicts))
         elif standing.ended_us is not None and standing != (claims[id_].by, claims[id_].ended_us, o.conflicts_with):
             until = from_us(standing.ended_us)
-            fact.now[id_] = replace(
-                o, status="superseded", superseded_by=standing.by, valid_until=until, conflicts_with=()
-            )
+            fact.put(replace(o, status="superseded", superseded_by=standing.by, valid_until=until, conflicts_with=()))
     _name_predecessors(fact, claims)
 
 
 def _supersede(fact: Fact, old: str, new: Observation) -> None:
     """Let a statement take the place of one that its writer named, whatever their times."""
     if _gives_way(fact.now[old], new):
-        fact.now[old] = superseded(fact.now[old], new)
+        fact.put(superseded(fact.now[old], new))
 
 
 def _gives_way(o: Observation, new: Observation) -> bool:
@@ -308,7 +307,7 @@ def _name_predecessors(fact: Fact, among: Collection[str]) -> None:
         if listed != predecessors(o):
             extra = {name: value for name, value in o.extra.items() if name != ALSO}
             extra |= {ALSO: list(listed[1:])} if listed[1:] else {}
-            fact.now[id_] = replace(o, supersedes=listed[0] if listed else None, extra=extra)
+            fact.put(replace(o, supersedes=listed[0] if listed else None, extra=extra))
 
 
 def _until(o: Observation) -> datetime:
