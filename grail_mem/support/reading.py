@@ -42,6 +42,12 @@ _BITS: Final = re.compile(r"(?<=[0-9]\s?[MGT])b\b")
 """Mb are bits, and MB bytes: case tells them apart, which is gone once words are compared."""
 _MINUS: Final = re.compile(r"−\s*(?=[0-9])")
 _FLAG: Final = re.compile(r"(?<!\S)--?(?=\p{L})")
+_GRADE: Final = re.compile(r"(?<![\w-])(AB|[A-FO])[-−–](?=[\s.,;:!?)\]]|$)")
+"""`O-` and `A-`: the minus is a part of the name."""
+_DOTTED: Final = re.compile(r"(?<!\S)\.(?=\p{L})")
+"""`.NET` and `.env` are no net and no env."""
+_LETTERED: Final = re.compile(r"(?<=[0-9])a\b", re.IGNORECASE)
+"""The letter of `5A` is no article."""
 JOINT: Final = "ʼ"
 """Joins what a hyphen joined into one word: sons-in-law are no sons."""
 _TRAILING_ZEROS: Final = re.compile(r"(?<=\A-?[0-9]+)\.0+\Z")
@@ -207,6 +213,7 @@ def _apart(text: str) -> str:
     if "'" in text or "’" in text:
         text = _PRONOUN_IS.sub(r"\1 is", _LETS.sub("let us", text))
         text = _POSSESSIVE.sub(f" {_MARK}", text)
+    text = _GRADE.sub(rf"\1{JOINT}minus", _DOTTED.sub(f"dot{JOINT}", _LETTERED.sub(f" {JOINT}a", text)))
     text = _FLAG.sub(" minus ", _MINUS.sub("-", text))
     text = _BITS.sub("bit", text)
     text = _JOINED.sub(JOINT, _REPEATED.sub(" ", text))

@@ -60,6 +60,10 @@ next than under over through instead every each
 _NARROWS_EVENT: Final = words_of("than under over through every each while next")
 _IDIOMS: Final = words_of("heart soul loan way ways sense senses case cases manner name effect general principle all")
 """Behind `in a`, `with my` and the like, what is no place."""
+_NOT_OWN: Final = words_of("""
+family families relatives ancestry blood genes dna veins bones head mind eye eyes pipeline works cards air past
+""")
+"""Behind `have … in the`, what is not where one has something: diabetes in the family, tunes in my head."""
 _DETERMINED: Final = words_of("a the @my @our his her their its this that @me him them it you what") - {"this", "that"}
 _UNREAL: Final = known.UNREAL | words_of("""
 joke example punchline test tests mistake accident error map dry run draft demo rehearsal sandbox mock form photo picture painting
@@ -263,5 +267,5 @@ def _is_place(claim: Sentence, said: Sentence, end: int) -> bool:
         return following in _WHERE and _is_definite(said, end + 1)
     if not _HOLDS.isdisjoint(claim.words):
         is_place = rest[0] in {"the", "@my", "@our"} or rest == ("home",) or said.names[end + 1] > 0
-        return following in {"in", "at", "near"} and is_place
+        return following in {"in", "at", "near"} and is_place and _NOT_OWN.isdisjoint(near)
     return following in {"at", "in", "for"} and rest[0] in {"a", "the", "@my"} and not _WORKPLACES.isdisjoint(rest[1:3])

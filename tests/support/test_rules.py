@@ -185,3 +185,22 @@ def test_another_language_is_supported_word_by_word_only() -> None:
     assert verdict("Die Miete beträgt 800 Euro.", "Hallo. Die Miete beträgt 900 Euro.") != "supported"
     assert verdict("家賃は九百ユーロです。", "こんにちは。家賃は九百ユーロです。") == "supported"
     assert verdict("家賃は八百ユーロです。", "こんにちは。家賃は九百ユーロです。") != "supported"
+
+
+@pytest.mark.parametrize(
+    ("claim", "quote"),
+    [
+        ("Ann's blood type is O.", "My blood type is O-."),
+        ("Ann's blood type is O+.", "My blood type is O-."),
+        ("Ann got an A.", "I got an A-."),
+        ("Ann uses NET.", "I use .NET."),
+        ("Ann commits env.", "I commit .env."),
+        ("Ann lives at 5 Main Street.", "I live at 5A Main Street."),
+        ("Ann has diabetes.", "I have diabetes in the family."),
+        ("Ann has a tune.", "I have a tune in my head."),
+    ],
+)
+def test_a_sign_that_is_a_part_of_a_name_and_what_one_has_elsewhere(claim: str, quote: str) -> None:
+    """Neither is passed over; the same with it is supported."""
+    assert verdict(claim, quote) != "supported"
+    assert verdict(quote, quote) == "supported"
