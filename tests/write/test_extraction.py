@@ -27,11 +27,24 @@ def test_a_turn_says_this_and_nothing_else(rule: str, text: str) -> None:
 
 
 CLAIMS = {
-    "I prefer concise answers in my reports.": "Lena prefers concise answers in Lena's reports.",
+    "I prefer concise answers in my reports.": "Lena prefers concise answers in their reports.",
     "I always try new tools.": "Lena always tries new tools.",
     "I'll send the report by Friday.": "Lena will send the report by Friday.",
     "No, the meeting is on Wednesday.": "The meeting is on Wednesday.",
     "We decided to drop Python 3.9.": "Lena's group decided to drop Python 3.9.",
+    "I like to bake when I'm sad and my kids are out.": "Lena likes to bake when they are sad and their kids are out.",
+    "I live in Bern and work at Acme.": "Lena lives in Bern and works at Acme.",
+    "I don't eat meat since I was ill.": "Lena doesn't eat meat since they were ill.",
+    "By the way, I just got back from a week in Oslo, any tips on jet lag?": "Lena just got back from a week in Oslo.",
+    "Great! Also, I've been learning the lute since March – could you find me a teacher?": "Lena has been learning the lute since March.",
+    "I'm allergic to walnuts.": "Lena is allergic to walnuts.",
+    "I'm currently 32 years old.": "Lena is currently 32 years old.",
+    "I'm planning a trip to Rome in May and was wondering if you could help.": "Lena is planning a trip to Rome in May.",
+    "Last week, my grandma passed away.": "Lena's grandma passed away last week.",
+    "My sister Ann and I went to Lyon last weekend.": "Lena and Lena's sister Ann went to Lyon last weekend.",
+    'I started reading "The Nightingale" today.': 'Lena started reading "The Nightingale" today.',
+    "I bought a model of the Tiger I tank yesterday.": "Lena bought a model of the Tiger I tank yesterday.",
+    "I moved to the US in 2019 and it changed us.": "Lena moved to the US in 2019 and it changed them.",
 }
 
 
@@ -39,6 +52,66 @@ CLAIMS = {
 def test_a_claim_is_in_the_third_person(text: str) -> None:
     """It says who, so that it can be read without the conversation."""
     assert [one.claim for one in extract([Turn(0, "t", "user", text, "Lena")])] == [CLAIMS[text]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I like the idea of a shared gift.",
+        "I love the sound of that casserole!",
+        "I like the suggestions, especially the neutral heels.",
+        "I love his tech and that sarcastic humor.",
+        "I never thought about that so deeply before.",
+        "I'll definitely keep those tips in mind.",
+        "I'm looking for some vegan recipes for my next dinner party.",
+        "I have a question about my lease.",
+        "I need help with my resume.",
+        "I'm going to try that this way first.",
+        "I've been thinking about adding some candles.",
+        "Dana told me, I moved to Rome last year.",
+        'She wrote: "I just sold the house."',
+        "I think I bought the wrong one last week.",
+        "I'm considering one of these brands.",
+        "If I finally sold the boat last year, I would know.",
+        "Rewrite this letter for me.\nI live in Bern and I just bought a boat last week. " + "It was fun. " * 40,
+    ],
+)
+def test_what_is_about_the_talk_or_said_by_others_is_passed_over(text: str) -> None:
+    """It says nothing once the talk is over, or nobody said it of themselves."""
+    assert not extract([Turn(0, "t", "user", text, "Lena")])
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("I live in Bern with my dog.", "I live in Oslo now."),
+        ("I love raw onions.", "I hate raw onions."),
+        ("I always eat meat at lunch.", "I never eat meat at lunch."),
+        ("My birthday is in May.", "My birthday is not in May but in June."),
+        ("The course starts on 2026-07-01.", "No, the course starts on 2026-08-01."),
+        ("I'm 32 years old.", "I am 33 years old."),
+    ],
+)
+def test_what_changes_has_one_name(one: str, other: str) -> None:
+    """So that the later one takes the place of the earlier, once both are approved."""
+    (first,), (second,) = (extract([Turn(0, "t", "user", text, "Ann")]) for text in (one, other))
+    assert first.attribute == second.attribute != ""
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("I have a dog named Rex.", "I have a dog-eared copy of Ulysses."),
+        ("I just got back from Rome last week.", "I just got back from Oslo today."),
+        ("My sister is a nurse.", "My sister is on a trip until Monday."),
+        ("I'm interested in chess.", "I'm interested in pottery."),
+        ("I love dark roast coffee.", "I love dark roast almonds."),
+    ],
+)
+def test_what_stands_beside_has_no_name_or_another(one: str, other: str) -> None:
+    """Nobody wants one to replace the other."""
+    (first,), (second,) = (extract([Turn(0, "t", "user", text, "Ann")]) for text in (one, other))
+    assert not first.attribute or first.attribute != second.attribute
 
 
 @pytest.mark.parametrize("role", ["assistant", "tool", "system"])

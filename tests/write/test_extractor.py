@@ -22,7 +22,7 @@ from grail_mem.write.reviewer import Review, Reviewable, reviews_of
 
 TURNS = [
     {"role": "user", "text": "I prefer concise answers. We decided to drop Python 3.9."},
-    {"role": "user", "text": "My sister lives in Oslo."},
+    {"role": "user", "text": "My sister's home is Oslo."},
 ]
 SECRET = "sk-test-Zr8Kq2Vn5Tb9Xw3Lm7Hd1Pf6"
 
@@ -41,7 +41,7 @@ class Own:
 
 
 def sister(turns: Sequence[Turn], **other: Any) -> Extracted:
-    said = {"claim": "The user's sister lives in Oslo.", "quote": "My sister lives in Oslo.", "turn": turns[1]}
+    said = {"claim": "The user's sister's home is Oslo.", "quote": "My sister's home is Oslo.", "turn": turns[1]}
     return Extracted(**{**said, "rule": "fact", "kind": "semantic", "attribute": "user/sister", **other})
 
 
@@ -50,7 +50,7 @@ def same(shown: Sequence[Reviewable]) -> list[Review]:
 
 
 def fail(_: Any) -> Any:
-    raise RuntimeError(f"the key {SECRET} and My sister lives in Oslo.")
+    raise RuntimeError(f"the key {SECRET} and My sister's home is Oslo.")
 
 
 @pytest.fixture
@@ -79,13 +79,13 @@ def test_several_extractors_add_up_and_the_first_has_the_words(session: Session)
 
     assert len(session.finish(extractor=[RuleExtractor(), Own(answer)])) == 3
     assert _claims(session) == {
-        "The user prefers concise answers.", "The user's group decided to drop Python 3.9.", "The user's sister lives in Oslo.",
+        "The user prefers concise answers.", "The user's group decided to drop Python 3.9.", "The user's sister's home is Oslo.",
     }  # fmt: skip
 
 
 def test_another_extractor_is_instead_of_the_rules(session: Session) -> None:
     session.finish(extractor=Own(lambda turns: [sister(turns)]))
-    assert _claims(session) == {"The user's sister lives in Oslo."}
+    assert _claims(session) == {"The user's sister's home is Oslo."}
 
 
 def test_several_reviewers_narrow_one_after_the_other(session: Session) -> None:
@@ -132,7 +132,7 @@ def test_an_interrupt_is_not_swallowed(session: Session) -> None:
 
 
 @pytest.mark.parametrize("other", [
-    {"turn": Turn(0, "x", "user", "My sister lives in Oslo.", path="sources/chats/other.jsonl")},
+    {"turn": Turn(0, "x", "user", "My sister's home is Oslo.", path="sources/chats/other.jsonl")},
     {"turn": "../../secret"}, {"turn": None}, {"quote": None}, {"claim": 3}, {"rule": "order"}, {"kind": "x"},
     {"attribute": "a" * 2_000}, {"quote": "My sister lives in Rome."}, {"quote": "Oslo"}, {"claim": "a\nb"},
     {"claim": "The user's brother lives in Oslo."}, {"claim": "x" * 100_000}, {"claim": ""}, {"quote": "y" * 100_000},
@@ -149,7 +149,7 @@ def test_what_does_not_hold_is_left_out(other: dict[str, Any], session: Session)
 def test_a_turn_of_somebody_else_cannot_be_quoted(memory: Memory, session: Session) -> None:
     """Even when an extractor knows it."""
     with memory.session(user_id="v", agent_id="a") as other:
-        other.ingest_chat([{"role": "user", "text": "My sister lives in Oslo."}])
+        other.ingest_chat([{"role": "user", "text": "My sister's home is Oslo."}])
         turns: list[Turn] = []
         other.finish(extractor=Own(lambda given: turns.extend(given) or []))
     done = session.finish(extractor=Own(lambda given: [sister(given, turn=turns[0])]))

@@ -1,0 +1,1 @@
+"""What people say of themselves, found in their words by rules."""
