@@ -8,14 +8,11 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final
 
 from grail_mem.model.fact import Claim, statement_key
 from grail_mem.model.observation import Observation
 from grail_mem.model.times import to_us
-from grail_mem.write.saying import begins_at, claim_of, is_claim, is_over, is_told
-
-_PUT_AWAY: Final = ("archived", "superseded")
+from grail_mem.write.saying import begins_at, claim_of, is_claim, is_over, is_repetition, is_told
 
 
 @dataclass(slots=True)
@@ -52,17 +49,18 @@ class Fact:
     def in_doubt(self, made: Sequence[Observation]) -> set[str]:
         """Of which statements it makes a difference for new ones whether an end was given with them.
 
-        They are those that end after one of the new ones begins, and those that were put away and say the same as one.
+        They are those that end after one of the new ones begins, and those that were put away or ended and hold one already.
         """
         claims = [o for o in made if is_claim(o)]
         first = min(map(begins_at, claims), default=None)
-        said = {statement_key(o.content) for o in claims}
+        saying: dict[str, list[Observation]] = {}
+        for o in claims:
+            saying.setdefault(statement_key(o.content), []).append(o)
         return {
             id_
             for id_, o in self.now.items()
-            if first is not None
-            and id_ not in self.claims
-            and (_ends_after(o, first) or (o.status in _PUT_AWAY and self._statements[id_] in said))
+            if first is not None and id_ not in self.claims
+            if _ends_after(o, first) or any(is_told(o, one) for one in saying.get(self._statements[id_], ()))
         }
 
     def tell_lasting(self, ids: Collection[str]) -> None:
@@ -73,9 +71,14 @@ class Fact:
 
     def holder(self, made: Observation) -> str | None:
         """The statement that holds a new one already: said then and by whom; one that was put away does, too."""
-        known = [id_ for id_ in self._alike(made) if id_ in self.claims or id_ in self.lasting]
-        told = [id_ for id_ in known if is_told(self.now[id_], made)]
+        told = [id_ for id_ in self._alike(made) if self._holds(id_, made)]
         return min(told, key=lambda id_: (id_ not in self.claims, id_), default=None)
+
+    def _holds(self, id_: str, made: Observation) -> bool:
+        """What a statement keeps was added to it when it took part in the decision."""
+        if id_ in self.claims or id_ in self.lasting:
+            return is_told(self.now[id_], made)
+        return is_repetition(self.now[id_], made)
 
     def same(self, made: Observation) -> str | None:
         """The statement to which a new one is added: one that holds and says the same, or one that was ended later than that."""

@@ -253,6 +253,16 @@ def _settle(fact: Fact, since_us: int | None = None, explicit: Observation | Non
             until = from_us(standing.ended_us)
             fact.put(replace(o, status="superseded", superseded_by=standing.by, valid_until=until, conflicts_with=()))
     _name_predecessors(fact, claims)
+    for id_, o in list(
+        fact.now.items()
+    ):  # what takes no part any more, such as an archived one, is in conflict with what names it
+        if o.conflicts_with and id_ not in fact.claims:
+            fact.put(replace(o, conflicts_with=tuple(other for other in o.conflicts_with if _names(fact, other, id_))))
+
+
+def _names(fact: Fact, one: str, other: str) -> bool:
+    """Whether a statement names another one as in conflict with it; of what is not known here, that is not asked."""
+    return one not in fact.now or other in fact.now[one].conflicts_with
 
 
 def _supersede(fact: Fact, old: str, new: Observation) -> None:

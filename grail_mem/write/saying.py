@@ -115,10 +115,12 @@ def _gives_time(o: Observation) -> bool:
 
 def is_told(o: Observation, again: Observation) -> bool:
     """Whether a statement holds already that it was made once more, then and by whom."""
-    own = _own(again)
-    if is_same_time(o, again) and own == _own(o):
-        return True
-    at, turn = begins_at(again), None if _gives_time(again) else again.turn
+    return (is_same_time(o, again) and _own(again) == _own(o)) or is_repetition(o, again)
+
+
+def is_repetition(o: Observation, again: Observation) -> bool:
+    """Whether a statement keeps a repetition already, of that time and source."""
+    own, at, turn = _own(again), begins_at(again), None if _gives_time(again) else again.turn
     return any(
         _source(said) == own and (when == at or (turn is not None and said.get("turn") == turn))
         for said, when in _repeated(o)

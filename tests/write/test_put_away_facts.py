@@ -125,6 +125,29 @@ def test_told_late_by_somebody_else_it_ends_with_the_one_that_was_ended(tmp_path
         assert contents(memory) == ["The hall is ours."]
 
 
+def test_what_it_held_when_it_was_ended_is_known_though_said_of_a_later_time(tmp_path: Path) -> None:
+    """Who ended it knew of that, too."""
+    with Memory(tmp_path) as memory:
+        first = memory.add_observation(**TOLD)
+        later = TOLD | {"session": "b", "observed_at": "2026-04-01"}
+        assert memory.add_observation(**later).decision == "reinforced"
+        _expire(memory, first.id)
+        assert memory.add_observation(**later).decision == "known"
+        assert contents(memory) == []
+
+
+def test_what_is_archived_is_in_conflict_with_nothing_that_gave_way(tmp_path: Path) -> None:
+    """Lineage is the same from both ends."""
+    with Memory(tmp_path) as memory:
+        first = memory.add_observation(**TOLD)
+        other = memory.add_observation(**THEIRS, observed_at=TOLD["observed_at"])
+        assert memory.get(first.id).conflicts_with == (other.id,)
+        memory.archive(first.id)
+        memory.add_observation(content="The hall is nobody's.", attribute="hall/owner", observed_at="2026-02-01")
+        assert memory.get(other.id).status == "superseded"
+        assert memory.get(first.id).conflicts_with == ()
+
+
 @pytest.mark.parametrize("given", ["without an end", "for a time"])
 def test_an_older_statement_that_comes_late_is_history_although_the_newer_one_was_ended(
     tmp_path: Path, given: str
