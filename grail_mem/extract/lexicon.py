@@ -70,9 +70,8 @@ volunteering teaching raising expecting moving living staying_with staying_at ho
 getting_divorced going_through trying_to_lose trying_to_quit trying_to_eat trying_to_cut trying_to_learn trying_to_save practicing practising running coaching
 managing leading starting launching opening buying selling planting pursuing majoring dating seeing allergic_to using
 """)
-PLANS: Final = either(
-    "planning thinking_of thinking_about considering hoping_to scheduled_to supposed_to about_to determined_to aiming_to"
-)
+PLANS: Final = either("planning scheduled_to supposed_to about_to determined_to aiming_to")
+THOUGHTS: Final = either("thinking_of thinking_about considering hoping_to contemplating")
 IS: Final = (
     rf"(?:not )?(?:(?:{ADVERBS}|a|a (?:big|huge|massive|lifelong|long-time)) )*(?:fan of|into|fond of|passionate about|obsessed with|allergic to|intolerant|intolerant to|keen on|sucker for|"
     r"addicted to|scared of|afraid of|interested in|good at|bad at|terrible at|comfortable with|responsible for|in charge of|vegan|vegetarian|pescatarian|gluten[- ]free|"
@@ -121,3 +120,11 @@ SOME_DAY: Final = (
     "get(?:ting)? (?:married|a (?:dog|cat|puppy|kitten|degree)|my)|quit"
 )
 """What somebody wants or dreams of who will still want it next month."""
+WEIGHTY: Final = (
+    r"(?:actually )?(?:(?:going|go|moving|move|traveling|travel|travelling|flying|relocating|relocate) (?:back |out |home )?(?:to|on|for|into|in)|visit(?:ing)?|host(?:ing)?|organi[sz](?:ing|e) (?:a|an|my|our)|"
+    r"open(?:ing)?|launch(?:ing)?|buy(?:ing)?|sell(?:ing)?|adopt(?:ing)?|apply(?:ing)?|enroll?(?:ing)?|sign(?:ing)? up|quit(?:ting)?|switch(?:ing)?|"
+    r"stud(?:y|ying)|learn(?:ing)? (?:to|how|a|the|\w+ish|\w+ese|french|german|guitar|piano)|rent(?:ing)?|expand(?:ing)?|book(?:ing)? (?:a|an|my)|tak(?:e|ing) (?:a|an|my|up)|run(?:ning)? (?:a|the|my|for)|"
+    r"writ(?:e|ing) (?:a|an|my)|hav(?:e|ing) (?:a baby|kids|children)|retir(?:e|ing)|renovat(?:e|ing)|remodel(?:ing)?|chang(?:e|ing) (?:jobs?|careers?|my)|"
+    r"start(?:ing)? (?:a|an|my|to)|getting (?:a (?:dog|cat|puppy|kitten|degree|divorce|job|house|car|new)|married|my|back into)|pursu(?:e|ing)|join(?:ing)?|volunteer(?:ing)?|becom(?:e|ing))\b"
+)
+"""What is worth knowing although it is only thought of."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from grail_mem.extract.lexicon import ADVERBS, PAST, ROUTINES, words
+from grail_mem.extract.lexicon import ADVERBS, DAYS, MONTHS, PAST, ROUTINES, words
 
 _FORMS: Final = {
     "i'm": "they are", "i am": "they are", "i've": "they have", "i'll": "they will", "i'd": "they would", "i was": "they were", "i": "they",
@@ -23,7 +23,7 @@ _FORM: Final = re.compile(
     rf"\b(?P<word>{'|'.join(sorted(_FORMS, key=len, reverse=True))})\b(?!['’](?:m|s|re|ve|ll|d)\b)(?P<verb>(?: (?:{ADVERBS}))? [a-z]+\b)?",
     re.IGNORECASE,
 )
-_OTHERS: Final = re.compile(r"\b(?:(?!I\b)[A-Z][\w'-]*|they|them|their|he|she|him|his|her)\b")
+_OTHERS: Final = re.compile(rf"\b(?:(?!I\b|(?i:{MONTHS}|{DAYS})\b)[A-Z][\w'-]*|they|them|their|he|she|him|his|her)\b")
 """Who else may be meant: names, and those that the sentence calls they already."""
 _THIRD: Final = ROUTINES | words("want miss like love enjoy prefer hate need hope plan think feel look know")
 _VERB: Final = re.compile(
@@ -65,8 +65,8 @@ def _other(text: str, match: re.Match[str], name: str) -> str:
 
 
 def _is_a_name(text: str, match: re.Match[str]) -> bool:
-    """Whether it is the US, or an I belongs to a name, as in `a Tiger I tank`; what follows the pronoun is a verb or an adverb."""
-    if match["word"] in {"US", "ME", "MY", "WE"}:
+    """Whether it is the US or a title, or an I belongs to a name, as in `a Tiger I tank`; what follows the pronoun is a verb or an adverb."""
+    if match["word"][0].isupper() and match["word"][0] != "I" and match.start() > 0:
         return True
     before, after = text[: match.start()].split()[-1:], text[match.end("word") :].split()[:1]
     is_named = bool(before) and before[0][:1].isupper() and before[0][-1:].isalpha()

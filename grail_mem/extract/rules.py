@@ -28,7 +28,9 @@ from grail_mem.extract.lexicon import (
     STATES,
     TASTES,
     THINGS,
+    THOUGHTS,
     TURNS_OF,
+    WEIGHTY,
     WHEN,
 )  # fmt: skip
 
@@ -132,6 +134,7 @@ _DECISIONS: Final = (
 _COMMITMENTS: Final = (
     _rule("commitment", "prospective", "{who} will {rest}", rf"{_WHO}(?:'ll| will|(?:'m| am|'re| are) going to) (?P<rest>.*\b{DATE}\b.*)"),
     _rule("commitment", "prospective", "{who} is {adv}{verb} {rest}", rf"{_AM}(?P<verb>{PLANS}) (?P<rest>.+)"),
+    _rule("commitment", "prospective", "{who} is {adv}{verb} {rest}", rf"{_AM}(?P<verb>{THOUGHTS}) (?P<rest>{WEIGHTY}.+)"),
     _rule(
         "commitment", "prospective", "{who} is {adv}{verb} {rest}",
         rf"{_AM}(?P<verb>(?!{_NOT_DOING})\w+ing|scheduled|booked) (?P<rest>.*\b(?:next|tomorrow|this (?:coming|weekend|summer|winter|fall|spring))\b.*)",

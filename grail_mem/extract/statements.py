@@ -101,9 +101,14 @@ def _by_rules(words: str, said: str, name: str) -> Statement | None:
     if opening is None:
         return _by_rule(words, said, name)
     rest, when = words[opening.end() :], opening["opening"]
-    if (found := _by_rule(rest, said, name)) is not None:
-        return found._replace(claim=f"{when[:1].upper()}{of_others(when[1:], name)}, {found.claim}")
-    return _by_rule(f"{rest} {when[:1].lower()}{when[1:]}", said, name)
+    found, tail = _by_rule(rest, said, name), ""
+    if found is None:  # some forms need a time
+        tail = f" {when[:1].lower()}{when[1:]}"
+        found = _by_rule(f"{rest}{tail}", said, name)
+    if found is None:
+        return None
+    told = found.claim.removesuffix(".").removesuffix(tail)
+    return found._replace(claim=f"{when[:1].upper()}{of_others(when[1:], name)}, {told}.")
 
 
 def _by_rule(words: str, said: str, name: str) -> Statement | None:

@@ -11,6 +11,7 @@ from typing import Final
 from grail_mem.extract.lexicon import words
 from grail_mem.extract.person import of_others, third, third_after
 
+_PRESENT: Final = re.compile(" (?:is|has) ")
 _PLACES: Final = {"live": "home", "work": "work", "study": "studies"}
 _BEING: Final = {"based in": "home", "from": "origin", "originally from": "origin"}
 _ONE: Final = words("birthday anniversary name age rent salary budget email address surname pronouns timezone deadline")
@@ -37,7 +38,7 @@ def claim(template: str, match: re.Match[str], name: str) -> str:
         "verb": of_others(verb, name),
         "does": does,
         "what": _thing(given.get("what", ""), name),
-        "rest": third_after(rest) if does else rest,
+        "rest": third_after(rest) if does or _PRESENT.search(template) else rest,
     }
     return " ".join(template.format(**parts).split())
 

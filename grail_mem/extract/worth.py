@@ -41,6 +41,9 @@ _POINTING: Final = re.compile(
     re.IGNORECASE,
 )
 """What points into the talk, or is about what comes next in it."""
+_FEW: Final = 4
+_IT: Final = re.compile(r"\b(?:it|them|that)\b", re.IGNORECASE)
+"""In a few words, what stands for all that they say."""
 _THE: Final = re.compile(
     r"the (?!(?:outdoors|beach|ocean|sea|mountains?|countryside|city|water|theat(?:er|re)|gym|library|sun|rain|snow|winter|summer|spring|fall|autumn|piano|guitar|violin|"
     r"(?:smell|taste|feeling|freedom|flexibility|thrill|challenge|rush|peace|convenience|combination|way|fact|process|art|history|sound) (?:of|to)|[A-Z]))"
@@ -72,7 +75,8 @@ def needs_the_talk(said: str, rest: str) -> bool:
         said: The words.
         rest: What stands in them behind the verb.
     """
-    return any((_ANAPHORA.match(rest), _OF_THE_MOMENT.search(rest), _POINTING.search(said)))
+    is_bare = len(rest.split()) <= _FEW and _IT.search(rest) is not None
+    return is_bare or any((_ANAPHORA.match(rest), _OF_THE_MOMENT.search(rest), _POINTING.search(said)))
 
 
 def is_of_the_talk(rest: str) -> bool:
