@@ -57,7 +57,7 @@ PAST: Final = either("""
 went came got gave took made saw found left became began brought bought built broke caught chose drove ate fell flew grew held lost met paid ran
 rode rose sold sent shot sang sank slept spent stood swam taught threw woke wore won wrote drew drank fought put read cut set hit hurt did
 had kept led forgot quit
-""") + r"|(?!(?:wanted|needed|liked|loved|wondered|asked|mentioned|hoped|figured|realized|realised|noticed|tried(?! out)|used|hated|enjoyed|preferred|assumed|expected|believed|feed|need|speed|indeed|seemed|looked|followed|checked|considered|guessed|intended|planned|supposed|wished|worried|remembered|named|managed|struggled|agreed|decided|picked|settled|interested|helped|stated|reviewed|listed|attached|noted|received)\b)[a-z]{2,}ed"  # fmt: skip
+""") + r"|(?!(?:wanted|needed|liked|loved|wondered|asked|mentioned|hoped|figured|realized|realised|noticed|tried(?! out)|used|hated|enjoyed|preferred|assumed|expected|believed|feed|need|speed|indeed|seemed|looked|followed|checked|considered|guessed|intended|planned|supposed|wished|worried|remembered|named|managed|struggled|agreed|decided|picked|settled|interested|helped|stated|reviewed|listed|attached|noted)\b)[a-z]{2,}ed"  # fmt: skip
 EVENTS: Final = either("""
 graduated moved married got_married got_engaged got_divorced adopted bought quit started joined finished completed signed_up booked attended
 visited grew_up studied worked won sold planted retired volunteered enrolled switched ordered participated performed hosted organized organised
@@ -121,8 +121,8 @@ SOME_DAY: Final = (
 )
 """What somebody wants or dreams of who will still want it next month."""
 WEIGHTY: Final = (
-    r"(?:actually )?(?:(?:going|go|moving|move|traveling|travel|travelling|flying|relocating|relocate) (?:back |out |home )?(?:to|on|for|into|in)|visit(?:ing)?|host(?:ing)?|organi[sz](?:ing|e) (?:a|an|my|our)|"
-    r"open(?:ing)?|launch(?:ing)?|buy(?:ing)?|sell(?:ing)?|adopt(?:ing)?|apply(?:ing)?|enroll?(?:ing)?|sign(?:ing)? up|quit(?:ting)?|switch(?:ing)?|"
+    r"(?:actually )?(?:(?:going|go|moving|move|traveling|travel|travelling|flying|relocating|relocate) (?:back |out |home )?(?:to|on|for|into|in)|visit(?:ing)?|host(?:ing)?|organi[sz](?:ing|e) (?:a|an)|"
+    r"open(?:ing)?|launch(?:ing)?|buy(?:ing)? (?:a|an|my|our|the) (?:\w+ )?(?:house|home|car|flat|apartment|bike|boat|laptop|computer|camera|piano|guitar)|sell(?:ing)?|adopt(?:ing)?|apply(?:ing)?|enroll?(?:ing)?|sign(?:ing)? up|quit(?:ting)?|switch(?:ing)?|"
     r"stud(?:y|ying)|learn(?:ing)? (?:to|how|a|the|\w+ish|\w+ese|french|german|guitar|piano)|rent(?:ing)?|expand(?:ing)?|book(?:ing)? (?:a|an|my)|tak(?:e|ing) (?:a|an|my|up)|run(?:ning)? (?:a|the|my|for)|"
     r"writ(?:e|ing) (?:a|an|my)|hav(?:e|ing) (?:a baby|kids|children)|retir(?:e|ing)|renovat(?:e|ing)|remodel(?:ing)?|chang(?:e|ing) (?:jobs?|careers?|my)|"
     r"start(?:ing)? (?:a|an|my|to)|getting (?:a (?:dog|cat|puppy|kitten|degree|divorce|job|house|car|new)|married|my|back into)|pursu(?:e|ing)|join(?:ing)?|volunteer(?:ing)?|becom(?:e|ing))\b"

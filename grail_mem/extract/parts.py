@@ -15,7 +15,7 @@ MOST: Final = 300
 """Characters that it has at most: what is longer is told, not stated."""
 _MOST_OF_TURN: Final = 20_000
 _LONG: Final = 400
-_END: Final = re.compile(r"[.!?…]+[\"'”’)\]]*(?=\s|$)|\n+|\s*(?:[\U0001F300-\U0001FAFF\u2600-\u27BF]\ufe0f?)+\s*")
+_END: Final = re.compile(r"[.!?…]+[\"'”’)\]]*(?=\s|$)|\n+|(?:[\U0001F300-\U0001FAFF\u2600-\u27BF]\ufe0f?)+")
 _ABBREVIATED: Final = re.compile(
     r"(?:\b(?:mr|mrs|ms|dr|prof|st|vs|etc|e\.g|i\.e|approx|no|jr|sr)|\b[A-Z])\.$", re.IGNORECASE
 )
@@ -34,7 +34,7 @@ _BREAK: Final = re.compile(
     r"|\s+[-–—]+\s+|[;:]\s+|\s+\("
 )
 _NARROWS: Final = re.compile(
-    r"(?:,\s*|\s+|[-–—(]\s*)*(?:(?:and|but|so)\s+)?(?:only|not\b|never|except|unless|if\b|when\b|until|as long as|though not|just not|mostly)", re.IGNORECASE
+    r"[\s,(–—-]{0,8}(?:(?:and|but|so)\s+)?(?:only|not\b|never|except|unless|if\b|when\b|until|as long as|though not|just not|mostly)", re.IGNORECASE
 )  # fmt: skip
 """What makes the words before it say less, so that they cannot stand alone."""
 

@@ -135,6 +135,7 @@ _COMMITMENTS: Final = (
     _rule("commitment", "prospective", "{who} will {rest}", rf"{_WHO}(?:'ll| will|(?:'m| am|'re| are) going to) (?P<rest>.*\b{DATE}\b.*)"),
     _rule("commitment", "prospective", "{who} is {adv}{verb} {rest}", rf"{_AM}(?P<verb>{PLANS}) (?P<rest>.+)"),
     _rule("commitment", "prospective", "{who} is {adv}{verb} {rest}", rf"{_AM}(?P<verb>{THOUGHTS}) (?P<rest>{WEIGHTY}.+)"),
+    _rule("commitment", "prospective", "{who} has {adv}{verb} {rest}", rf"{_HAVE}{_ADV}(?P<verb>been (?:thinking (?:of|about)|considering|meaning to|hoping to)) (?P<rest>{WEIGHTY}.+)"),
     _rule(
         "commitment", "prospective", "{who} is {adv}{verb} {rest}",
         rf"{_AM}(?P<verb>(?!{_NOT_DOING})\w+ing|scheduled|booked) (?P<rest>.*\b(?:next|tomorrow|this (?:coming|weekend|summer|winter|fall|spring))\b.*)",

@@ -6,7 +6,7 @@ Knows nothing of turns, and of how it is kept.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from grail_mem.extract import telling, worth
@@ -75,7 +75,7 @@ def _in_sentence(sentence: str, name: str) -> Iterator[Statement]:
     pieces = clauses(sentence)
     first = 0
     while first < len(pieces):
-        for last in range(len(pieces), first, -1):
+        for last in range(_reach(pieces, first), first, -1):
             said = _JOIN.sub("", "".join(pieces[first:last])).rstrip(" ,;:-–—(")
             if LEAST <= len(said) <= MOST and worth.is_sure(said) and (found := _stated(said, name)) is not None:
                 yield found
@@ -84,6 +84,15 @@ def _in_sentence(sentence: str, name: str) -> Iterator[Statement]:
         if _GOVERNS.search(pieces[first]):
             return
         first += 1
+
+
+def _reach(pieces: Sequence[str], first: int) -> int:
+    """Behind which clause what begins with one is too long to be quoted; one clause at least is in reach."""
+    length, last = len(pieces[first]), first + 1
+    while last < len(pieces) and length + len(pieces[last]) <= MOST:
+        length += len(pieces[last])
+        last += 1
+    return last
 
 
 def _stated(said: str, name: str) -> Statement | None:

@@ -19,7 +19,7 @@ _NEVER: Final = re.compile(
 _DOUBTED: Final = re.compile(
     r"\?|\bif\b|\bunless\b|\bwhether\b|\bwould\b|\b\w+'d (?!been\b)|\bmaybe\b|\bperhaps\b|\bmight\b|\bprobably\b|\bwish\b|\bsuppose\b|\bimagine\b|\bguess\b|\bnot sure\b|\bI think\b|"
     r"\bsays?\b|\bsaid\b|\btold\b|\baccording to\b|\bclaims?\b|\bheard\b|\bin theory\b|\bhypothetical|\bshould\b|\bcould\b|\bdidn't\b|\bhaven't\b|\bhasn't\b|\bhas not\b|\bused to\b|"
-    r"\bwonder\w*|\bquestions?\b|\bhelp me\b|\bhelping me\b|\byou\b|\byour\b|\byours\b|\bfor example\b|\be\.g\.|«|»",
+    r"\bwonder\w*|\bquestions?\b|\b(?:can|could|please|to) help me (?:with|find|figure|understand|create|come)\b|^help me\b|\bneed (?:\w+ )?help\b|\byou\b|\byour\b|\byours\b|\bfor example\b|\be\.g\.|«|»",
     re.IGNORECASE,
 )
 """What makes the words no statement of the speaker's, or one to somebody in the talk."""
@@ -41,7 +41,7 @@ _POINTING: Final = re.compile(
     re.IGNORECASE,
 )
 """What points into the talk, or is about what comes next in it."""
-_FEW: Final = 4
+_FEW: Final = 5
 _IT: Final = re.compile(r"\b(?:it|them|that)\b", re.IGNORECASE)
 """In a few words, what stands for all that they say."""
 _THE: Final = re.compile(

@@ -129,7 +129,23 @@ def test_every_quote_is_exact(before: str, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", ["I prefer ", "the ", "I will by ", "a.b", "My my ", "no, the ", " ", "I decided to go by Friday "]
+    "piece",
+    [
+        "I prefer ",
+        "the ",
+        "I will by ",
+        "a.b",
+        "My my ",
+        "no, the ",
+        " ",
+        "I decided to go by Friday ",
+        "so I just got it, and I was ",
+        "because I - ",
+        "I've just recently also ",
+        "my my sister Ann and I ",
+        "last week, ",
+        "by the way, ",
+    ],
 )
 def test_hostile_turns_are_read_in_one_go(piece: str) -> None:
     """A rule whose time grows with the square of the turn would not come to an end."""
