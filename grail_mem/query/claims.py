@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -15,7 +15,7 @@ from typing import Final
 from grail_mem.model.problem import Problem
 from grail_mem.model.times import from_us
 from grail_mem.model.ulid import derived_id
-from grail_mem.query.delta import Base, BaseRow, Delta, Known, digest_of
+from grail_mem.query.delta import Base, BaseRow, Delta, Known, digest_of, id_of
 from grail_mem.store.files import read_file
 from grail_mem.store.layout import Layout
 from grail_mem.store.observation_file import Adopted, FileRow, instant_in, read_observation
@@ -82,14 +82,24 @@ def follow_heard_moves(
 
 
 def settle_ids(
-    delta: Delta, base: Base, layout: Layout, paths: Collection[str], zone: str, owners: Mapping[str, str]
+    delta: Delta, base: Base, layout: Layout, old: Mapping[str, Known | None], zone: str, owners: Mapping[str, str]
 ) -> dict[str, str]:
-    """Let each id belong to one file: the one the ledger named last, else the first by path; others get derived ids.
+    """Let each id belong to one file: the one the ledger named last, else the one that had it, else the first by path.
+
+    Others get derived ids. An edit of the file that has an id does not hand it to a copy.
+
+    Args:
+        delta: What is known beside the snapshot, the files looked at as they are now.
+        base: The snapshot.
+        layout: The store.
+        old: The files looked at, as they were known before.
+        zone: IANA name of the zone of times without one.
+        owners: By id, the path that the ledger named last.
 
     Returns:
         By id, the former path of files that turned out to be gone.
     """
-    ids = {row.observation.id for path in paths if (row := delta.rows.get(path)) is not None}
+    ids = {row.observation.id for path in old if (row := delta.rows.get(path)) is not None}
     claims: dict[str, list[str]] = {}
     for path, row in delta.rows.items():
         if row.observation.id in ids:
@@ -109,12 +119,21 @@ def settle_ids(
     for id_, claimants in claims.items():
         if len(claimants) > 1:
             named = [path for path in claimants if path == owners.get(id_)]
-            earlier = [path for path in claimants if path in below] if base.came_first else []
-            owner = min(named or earlier or claimants)
+            had = [path for path in claimants if _had(path, id_, old, below, came_first=base.came_first)]
+            owner = min(named or had or claimants)
             for path in claimants:
                 if path != owner:
                     _yield_id(delta, below.get(path), layout, path, zone, id_, owner)
     return left
+
+
+def _had(
+    path: str, id_: str, old: Mapping[str, Known | None], below: Mapping[str, BaseRow], *, came_first: bool
+) -> bool:
+    """Whether a file that claims an id had it before files were looked at; one of the delta that was not looked at has it."""
+    if path in old:
+        return (before := old[path]) is not None and id_of(before) == id_
+    return came_first or path not in below
 
 
 def _yield_id(delta: Delta, below: BaseRow | None, layout: Layout, path: str, zone: str, id_: str, owner: str) -> None:

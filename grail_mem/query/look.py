@@ -74,7 +74,7 @@ def look(
             progress(number)
     follow_moves(delta, wanted, old)
     left = follow_heard_moves(delta, layout.root, wanted, old, adopted, zone)
-    left |= settle_ids(delta, base, layout, wanted, zone, owners)
+    left |= settle_ids(delta, base, layout, old, zone, owners)
     delta.moved()
     return _changes(delta, wanted, old, left)
 

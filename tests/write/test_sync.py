@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -338,3 +339,32 @@ def test_a_note_that_begins_with_a_rule_below_its_frontmatter_gets_its_id(tmp_pa
     file.write_text("---\ntitle: A\n---\n\n---\n\nBelow the rule.\n")
     with Memory(tmp_path, embedder="none") as memory:
         assert memory.sync().stamped == ("memories/a.md",)
+
+
+@pytest.mark.parametrize("folder", ["a", "z"])
+@pytest.mark.parametrize("compacted", [0, 1, 2])
+@pytest.mark.parametrize("reopened", [False, True])
+def test_an_edit_does_not_hand_the_id_to_a_copy(tmp_path: Path, folder: str, compacted: int, *, reopened: bool) -> None:
+    """Whatever the copy's folder is called, and whether a process that is open sees the edit or a new one."""
+    memory = Memory(tmp_path)
+    made = memory.add_observation(content="alpha", category="c", title="one")
+    path = tmp_path / made.path
+    copy = tmp_path / "memories" / folder / path.name
+    copy.parent.mkdir(parents=True)
+    shutil.copyfile(path, copy)
+    memory.sync()
+    for _ in range(compacted):
+        memory.compact()
+    if reopened:
+        memory.close()
+    path.write_text(path.read_text().replace("alpha", "alpha 2"))
+    if reopened:
+        memory = Memory(tmp_path)
+    with memory:
+        assert memory.get(made.id).path == made.path
+        copy.rename(copy.with_name("1-other.md"))
+        memory.sync()
+        assert memory.get(made.id).path == made.path
+        memory.rebuild()
+        assert memory.get(made.id).content.strip() == "alpha 2"
+        assert len(memory.recall().observations) == 2
