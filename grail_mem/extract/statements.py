@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from grail_mem.extract import telling, worth
@@ -65,8 +66,9 @@ def statements(text: str, name: str) -> Iterator[Statement]:
         >>> [one.claim for one in statements("By the way, I just moved to Bern, any tips?", "Ann")]
         ['Ann just moved to Bern.']
     """
-    for sentence in sentences(text):
-        if worth.is_told_as_true(sentence):
+    said = [*sentences(text), ""]
+    for sentence, after in pairwise(said):
+        if worth.is_told_as_true(sentence) and not worth.takes_back(after):
             yield from _in_sentence(sentence, name)
 
 

@@ -62,7 +62,7 @@ def of_a_thing(match: re.Match[str], name: str) -> str:
     what = _slug(thing if owner.lower() in {"my", "our", "the"} else match["what"], _OBJECT)
     verb = "" if re.fullmatch("is|was|are|were", match["verb"], re.IGNORECASE) else _slug(match["verb"], 2)
     if owner.lower() in {"my", "our"}:
-        return "/".join((_slug(name, 4), f"{what}-{verb}" if verb else what))
+        return "/".join((_whose(name), f"{what}-{verb}" if verb else what))
     return f"{what}/{verb or 'is'}"
 
 
@@ -73,25 +73,30 @@ def of_one_thing(match: re.Match[str], name: str) -> str:
 
 def of_a_taste(match: re.Match[str], name: str) -> str:
     """The fact of a taste: what it is for, so that another word on the same is another state of it."""
-    return f"{_slug(name, 4)}/taste-{_slug(match['rest'], _OBJECT)}"
+    return f"{_whose(name)}/taste-{_slug(match['rest'], _OBJECT)}"
 
 
 def of_a_habit(match: re.Match[str], name: str) -> str:
     """The fact of a habit: what is done, however often."""
-    return f"{_slug(name, 4)}/{_slug(match['verb'], 3)}-{_slug(match['rest'], _OBJECT)}"
+    return f"{_whose(name)}/{_slug(match['verb'], 3)}-{_slug(match['rest'], _OBJECT)}"
 
 
 def of_a_place(match: re.Match[str], name: str) -> str:
     """The fact of where somebody lives, works and studies; empty of all other verbs."""
     key = _PLACES.get(match["verb"].lower(), "")
-    return f"{_slug(name, 4)}/{key}" if key and re.match(r"(?:in|at|for|as|with|near)\b", match["rest"]) else ""
+    return f"{_whose(name)}/{key}" if key and re.match(r"(?:in|at|for|as|with|near)\b", match["rest"]) else ""
 
 
 def of_being(match: re.Match[str], name: str) -> str:
     """The fact of an age, a home and an origin; empty of all else that somebody is."""
     verb = match["verb"].lower()
     key = "age" if verb.isdigit() else _BEING.get(verb, "")
-    return f"{_slug(name, 4)}/{key}" if key else ""
+    return f"{_whose(name)}/{key}" if key else ""
+
+
+def _whose(name: str) -> str:
+    """The subject of a fact: the speaker, or the user where the name has no letters."""
+    return _slug(name, 4) or "user"
 
 
 def _slug(text: str, most: int) -> str:

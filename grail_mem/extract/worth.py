@@ -16,6 +16,11 @@ _NEVER: Final = re.compile(
     re.IGNORECASE,
 )
 """What makes a whole sentence no statement."""
+_TAKEN_BACK: Final = re.compile(
+    r"\W*(?:(?:I'm |I was |just |only |no,? )*(?:kidding|joking)|not really|jk\b|lol\b|haha|psych\b|scratch that|never ?mind|no,? wait|"
+    r"(?:well,? )?(?:almost|not yet|not quite)\b)",
+    re.IGNORECASE,
+)
 _DOUBTED: Final = re.compile(
     r"\?|\bif\b|\bunless\b|\bwhether\b|\bwould\b|\b\w+'d (?!been\b)|\bmaybe\b|\bperhaps\b|\bmight\b|\bprobably\b|\bwish\b|\bsuppose\b|\bimagine\b|\bguess\b|\bnot sure\b|\bI think\b|"
     r"\bsays?\b|\bsaid\b|\btold\b|\baccording to\b|\bclaims?\b|\bheard\b|\bin theory\b|\bhypothetical|\bshould\b|\bcould\b|\bdidn't\b|\bhaven't\b|\bhasn't\b|\bhas not\b|\bused to\b|"
@@ -60,6 +65,11 @@ _NOT_HAD: Final = re.compile(
 def is_told_as_true(sentence: str) -> bool:
     """Whether a sentence may state something: it is no condition as a whole, no joke, no dream and no story."""
     return _NEVER.search(sentence) is None
+
+
+def takes_back(sentence: str) -> bool:
+    """Whether a sentence says that the one before it was not meant so."""
+    return _TAKEN_BACK.match(sentence) is not None
 
 
 def is_sure(said: str) -> bool:

@@ -73,6 +73,8 @@ def test_a_claim_is_in_the_third_person(text: str) -> None:
         'She wrote: "I just sold the house."',
         "I think I bought the wrong one last week.",
         "I'm considering one of these brands.",
+        "I hate pizza with cheese. Just kidding!",
+        "I just sold the boat last week. Well, almost.",
         "If I finally sold the boat last year, I would know.",
         "Rewrite this letter for me.\nI live in Bern and I just bought a boat last week. " + "It was fun. " * 40,
     ],
@@ -97,6 +99,14 @@ def test_what_changes_has_one_name(one: str, other: str) -> None:
     """So that the later one takes the place of the earlier, once both are approved."""
     (first,), (second,) = (extract([Turn(0, "t", "user", text, "Ann")]) for text in (one, other))
     assert first.attribute == second.attribute != ""
+
+
+def test_a_speaker_whose_name_has_no_letters() -> None:
+    """The fact is about the user then."""
+    (found,) = extract([Turn(0, "t", "user", "I live in Bern with my dog.", "😀 {0}")])
+    assert found.claim == "😀 {0} lives in Bern with 😀 {0}'s dog."
+    (other,) = extract([Turn(0, "t", "user", "I live in Bern with my dog.", "😀")])
+    assert other.attribute == "user/home"
 
 
 @pytest.mark.parametrize(
