@@ -69,7 +69,14 @@ def statements(text: str, name: str) -> Iterator[Statement]:
     said = [*sentences(text), ""]
     for sentence, after in pairwise(said):
         if worth.is_told_as_true(sentence) and not worth.takes_back(after):
-            yield from _in_sentence(sentence, name)
+            yield from (_spelled(one, name) for one in _in_sentence(sentence, name))
+
+
+def _spelled(said: Statement, name: str) -> Statement:
+    """A statement whose speaker has no name, and is the user within a sentence."""
+    if not name.startswith("The "):
+        return said
+    return said._replace(claim=said.claim[:1] + said.claim[1:].replace(name, f"the {name[4:]}"))
 
 
 def _in_sentence(sentence: str, name: str) -> Iterator[Statement]:

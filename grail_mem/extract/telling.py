@@ -16,6 +16,10 @@ _PLACES: Final = {"live": "home", "work": "work", "study": "studies"}
 _BEING: Final = {"based in": "home", "from": "origin", "originally from": "origin"}
 _ONE: Final = words("birthday anniversary name age rent salary budget email address surname pronouns timezone deadline")
 """Things of which somebody has one."""
+_MUCH: Final = re.compile(
+    r" (?:now|anymore|any more|too|a lot|so much|very much|the most|these days|lately|though)$", re.IGNORECASE
+)
+"""Behind what somebody likes, how much or since when."""
 _OBJECT: Final = 9
 """Words of an object that its name has: enough that what is not the same has another one."""
 
@@ -73,7 +77,7 @@ def of_one_thing(match: re.Match[str], name: str) -> str:
 
 def of_a_taste(match: re.Match[str], name: str) -> str:
     """The fact of a taste: what it is for, so that another word on the same is another state of it."""
-    return f"{_whose(name)}/taste-{_slug(match['rest'], _OBJECT)}"
+    return f"{_whose(name)}/taste-{_slug(_MUCH.sub('', match['rest']), _OBJECT)}"
 
 
 def of_a_habit(match: re.Match[str], name: str) -> str:

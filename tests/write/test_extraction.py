@@ -88,7 +88,7 @@ def test_what_is_about_the_talk_or_said_by_others_is_passed_over(text: str) -> N
     ("one", "other"),
     [
         ("I live in Bern with my dog.", "I live in Oslo now."),
-        ("I love raw onions.", "I hate raw onions."),
+        ("I love raw onions.", "I hate raw onions now."),
         ("I always eat meat at lunch.", "I never eat meat at lunch."),
         ("My birthday is in May.", "My birthday is not in May but in June."),
         ("The course starts on 2026-07-01.", "No, the course starts on 2026-08-01."),
@@ -99,6 +99,12 @@ def test_what_changes_has_one_name(one: str, other: str) -> None:
     """So that the later one takes the place of the earlier, once both are approved."""
     (first,), (second,) = (extract([Turn(0, "t", "user", text, "Ann")]) for text in (one, other))
     assert first.attribute == second.attribute != ""
+
+
+def test_a_speaker_without_a_name_is_the_user() -> None:
+    """Within a sentence as at its beginning."""
+    (found,) = extract([Turn(0, "t", "user", "Yesterday, I moved to Bern, and my sister came, too.")])
+    assert found.claim == "Yesterday, the user moved to Bern, and the user's sister came, too."
 
 
 def test_a_speaker_whose_name_has_no_letters() -> None:
