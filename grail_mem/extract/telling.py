@@ -100,7 +100,7 @@ def of_being(match: re.Match[str], name: str) -> str:
 
 def _whose(name: str) -> str:
     """The subject of a fact: the speaker, or the user where the name has no letters."""
-    return _slug(name, 4) or "user"
+    return _slug(name.removeprefix("The "), 4) or "user"
 
 
 def _slug(text: str, most: int) -> str:

@@ -41,9 +41,8 @@ class Extracted:
     def draft(self, **more: Any) -> dict[str, Any]:
         """It as a draft that can be submitted."""
         source = f"{self.turn.path}#turn={self.turn.number}"
-        given = {
-            name: value for name, value in (("speaker", self.turn.speaker), ("attribute", self.attribute)) if value
-        }
+        known = {"speaker": self.turn.speaker, "attribute": self.attribute, "observed_at": self.turn.at}
+        given = {name: value for name, value in known.items() if value}
         return {
             "content": self.claim, "kind": self.kind, "tags": [self.rule], "turn": self.turn.number,
             "evidence": {"quote": self.quote, "source": source}, **given, **more,

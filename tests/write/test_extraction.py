@@ -115,6 +115,21 @@ def test_a_speaker_whose_name_has_no_letters() -> None:
     assert other.attribute == "user/home"
 
 
+def test_what_is_said_later_holds_though_it_was_extracted_first(tmp_path: Path) -> None:
+    """An observation is of the time of its turn, not of the time at which somebody looked."""
+    with Memory(tmp_path, embedder="none") as memory:
+        said = {
+            "new": ("I live in Oslo now.", "2026-03-01T00:00:00Z"),
+            "old": ("I live in Bern with my dog.", "2025-01-01T00:00:00Z"),
+        }
+        for session, (text, at) in said.items():
+            memory.ingest_chat([{"role": "user", "text": text, "at": at}], session=session)
+            (made,) = memory.extract(session)
+            assert memory.approve(made.id)[0].done
+        (current,) = memory.recall(attribute="user/home").observations
+        assert (current.content.strip(), current.observed_at.year) == ("The user lives in Oslo now.", 2026)
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [
